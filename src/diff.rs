@@ -17,6 +17,7 @@
 mod align;
 mod danger;
 mod image;
+mod judge;
 pub(crate) mod live;
 mod model;
 mod noise;
@@ -25,21 +26,22 @@ mod path;
 mod renamed;
 mod restart;
 mod secret;
+mod syncs;
 mod value;
 mod words;
+
+use std::collections::BTreeSet;
 
 use go_yaml::Value;
 
 use crate::manifest::Manifest;
-use danger::Around;
-use model::{Model, Placed, Side};
-
 pub(crate) use align::{Line, lines};
 pub(crate) use danger::{Danger, Pruning, Severity, application_removed, is_same_cluster};
 pub(crate) use image::{Image, ImageChange};
 pub(crate) use model::Beside;
 pub(crate) use noise::Noise;
 pub(crate) use path::{FieldPath, Step};
+pub(crate) use syncs::Syncs;
 pub(crate) use value::{Difference, Leaf, Place};
 pub(crate) use words::Words;
 
@@ -60,6 +62,10 @@ pub(crate) struct Options {
     pub handed_over: bool,
     /// Whether the Application goes with its objects.
     pub goes: bool,
+    /// How its syncs apply objects.
+    pub syncs: Syncs,
+    /// Objects that the API server refuses, by their names after the change.
+    pub refused: BTreeSet<ObjectName>,
 }
 
 impl Options {
@@ -112,7 +118,7 @@ impl ObjectDiff {
     /// object that is refused: no Pod of it restarts.
     pub(crate) fn set_refused(&mut self, texts: &[String]) {
         self.dangers.retain(|danger| danger.severity == Severity::Refused && !is_of_invalid(danger));
-        self.dangers.extend(texts.iter().cloned().map(danger::refused));
+        self.dangers.extend(danger::refused(texts));
         self.dangers.sort();
         self.restarts = false;
     }
@@ -208,53 +214,28 @@ pub(crate) fn compare(old: &[Manifest], new: &[Manifest], options: &Options) -> 
 /// The objects that differ, for all destination paths of a branch, in their order. An object that goes from one path
 /// and comes in another has moved, and is listed where it comes. `beside` are the objects of the paths that do not change.
 pub(crate) fn compare_all(paths: &[Sides], beside: &Beside) -> Vec<Vec<ObjectDiff>> {
-    let model = model(paths, beside);
     let paired = paths.iter().map(|path| pair::pairs(&path.old, &path.new, path.options.namespaces()));
     let mut pairs: Vec<Vec<pair::Pair<'_>>> = paired.collect();
     pair::across(&mut pairs, |path| paths.get(path)?.options.namespace.as_deref());
-    let pruning = |path: usize| paths.get(path).map_or(Pruning::Unknown, |path| path.options.pruning);
-    let namespaces = |path: usize| paths.get(path).map_or([None, None], |path| path.options.namespaces());
     let place = |object: &ObjectName| [object.namespace.clone(), object.name.clone(), object.kind.clone()];
     let selected = noise::Selected::new(paths);
     let mut objects_by_path = Vec::with_capacity(paths.len());
-    for (number, (path, pairs)) in paths.iter().zip(&pairs).enumerate() {
+    for ((path, pairs), judged) in paths.iter().zip(&pairs).zip(judge::judged(paths, &pairs, beside)) {
         let echoes = noise::Echoes::new(pairs, path.options.dry_commits.as_ref(), &selected);
-        let mut objects = Vec::new();
-        for pair in pairs {
-            let from = pair.moved_from.unwrap_or(number);
-            let around = Around {
-                pruning: pruning(from),
-                is_new: path.old.is_empty(),
-                is_handed_over: path.options.handed_over || pair.moved_from.is_some(),
-                defaults: [namespaces(from)[0], namespaces(number)[1]],
-                model: &model,
-            };
-            objects.extend(object(pair, (&echoes, &around), &path.options));
-        }
+        let of_pair = |(pair, judged)| object(pair, judged, &echoes, &path.options);
+        let mut objects: Vec<ObjectDiff> = pairs.iter().zip(judged).filter_map(of_pair).collect();
         objects.sort_by_cached_key(|diff| (place(&diff.object), diff.change));
         objects_by_path.push(objects);
     }
     objects_by_path
 }
 
-/// The environment, as far as it is known.
-fn model<'a>(paths: &'a [Sides], beside: &'a Beside) -> Model<'a> {
-    let before = paths
-        .iter()
-        .flat_map(|path| path.old.iter().map(|manifest| Placed::new(manifest, path.options.namespaces()[0])));
-    let after = paths
-        .iter()
-        .flat_map(|path| path.new.iter().map(|manifest| Placed::new(manifest, path.options.namespaces()[1])));
-    Model { before: Side::new(before, beside), after: Side::new(after, beside), is_whole: !beside.is_cut() }
-}
-
-fn object<'a>(
-    pair: &pair::Pair<'a>,
-    (echoes, around): (&noise::Echoes<'_>, &Around<'a>),
+fn object(
+    pair: &pair::Pair<'_>,
+    judge::Judged { dangers, restarts, .. }: judge::Judged,
+    echoes: &noise::Echoes<'_>,
     options: &Options,
 ) -> Option<ObjectDiff> {
-    let mut dangers = danger::dangers(pair, around);
-    dangers.iter_mut().for_each(|danger| danger.is_with_application = options.goes);
     let whole = |manifest: &Manifest| Some(manifest.object().clone());
     let (object, change, mut difference) = match (pair.old, pair.new) {
         (Some(old), Some(new)) => {
@@ -280,7 +261,7 @@ fn object<'a>(
     Some(ObjectDiff {
         old_name: old_name.filter(|name| !name.is_empty()).map(str::to_owned),
         images: image::changes(pair.old, pair.new),
-        restarts: !danger::is_refused(&dangers) && restart::restarts(pair.old, pair.new),
+        restarts,
         dangers,
         moved_from: pair.moved_from,
         is_recreated: pair.is_recreated,

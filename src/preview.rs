@@ -25,7 +25,7 @@ use like::FutureBranch;
 pub(crate) use like::is_production;
 
 use crate::argo::{AppName, Application, BranchName, By, Keeps, Removal};
-use crate::diff::{Beside, Pruning, Words};
+use crate::diff::{Beside, Pruning, Syncs, Words};
 use crate::hydrate::dry_tree::{DryTree, DryTrees};
 use crate::hydrate::make::branch::Branch;
 use crate::hydrate::plan::since::Since;
@@ -191,6 +191,8 @@ pub(crate) struct PreviewedPath {
     pub former: Option<FormerApplication>,
     /// The namespace of objects that name none, if the Application says it.
     pub namespace: Option<String>,
+    /// How syncs apply its objects.
+    pub syncs: Syncs,
     /// The Application as an object of the cluster before and after, without what its manifests are made of; none when that is
     /// the same, or either is not known.
     pub deployed: Option<[Arc<Value>; 2]>,
@@ -624,6 +626,7 @@ fn paths(
             pruning: owners.pruning(&path),
             former: former.map(|former| FormerApplication { name: former.name.clone(), end: owners.end(former) }),
             namespace: found.and_then(|application| application.destination_namespace.clone()),
+            syncs: found.map(|application| Syncs::of(&application.deployed.object())).unwrap_or_default(),
             deployed: owners.deployed(&path),
             old: content(old, buffer)?,
             new: content(new, buffer)?,

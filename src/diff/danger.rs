@@ -7,6 +7,7 @@
 //! `tests/cases/dangers`, from the documentation of Kubernetes and Argo CD.
 
 mod accounts;
+mod addresses;
 mod application;
 mod around;
 mod autoscaling;
@@ -14,6 +15,7 @@ mod availability;
 mod backends;
 mod certificates;
 mod crd;
+mod databases;
 mod disruptions;
 mod environment;
 mod gates;
@@ -23,12 +25,15 @@ mod hosts;
 mod images;
 mod immutable;
 mod invalid;
+mod isolation;
 mod lost;
 mod mesh;
+mod mounts;
 mod namespace;
 mod needed;
 mod network;
 mod operators;
+mod oversized;
 mod peers;
 mod ports;
 mod privilege;
@@ -40,6 +45,7 @@ mod resources;
 mod rights;
 mod rollout;
 mod severity;
+mod shields;
 mod stale;
 #[cfg(test)]
 mod tests;
@@ -118,7 +124,7 @@ pub(super) fn dangers<'a>(pair: &Pair<'a>, around: &Around<'a>) -> Vec<Danger> {
         found.extend(resources::down(old, new));
         found.extend(privilege::gained(old, new));
         found.extend(images::floating_images(old, new));
-        let grants = rights::widened(old, new);
+        let grants = rights::widened(old, new, around);
         if !grants.is_empty() {
             found.push(Danger::new(Severity::Security, What::Widened { grants }));
         }
@@ -145,6 +151,9 @@ fn removed<'a>(old: &'a Manifest, pair: &Pair<'a>, around: &Around<'a>) -> Vec<D
         .into_iter()
         .chain(lost)
         .chain(autoscaling::removed(old, around))
+        .chain(accounts::unbound(old, None, around))
+        .chain(gates::removed(old, around))
+        .chain(shields::removed(old, around))
         .chain(certificates::removed(old, around))
         .collect()
 }
@@ -165,7 +174,7 @@ fn changed<'a>(old: &'a Manifest, new: &'a Manifest, pair: &Pair<'a>, around: &A
     found.extend(rollout::paused(old, new));
     found.extend(rollout::killed(old, new));
     found.extend(rollout::probes(old, new, around));
-    found.extend(ports::gone(old, new));
+    found.extend(ports::gone(old, new, around));
     found.extend(autoscaling::blind(old, new, around));
     found.extend(gates::raised(old, new, around));
     found.extend(traffic::shifted(old, new, around));
@@ -174,13 +183,21 @@ fn changed<'a>(old: &'a Manifest, new: &'a Manifest, pair: &Pair<'a>, around: &A
     found.extend(traffic::plain_text(old, new));
     found.extend(trust::distrusted(old, new, around));
     found.extend(trust::unguarded(old, new));
+    found.extend(shields::opened(old, new));
+    found.extend(shields::uncovered(old, new));
     found.extend(operators::changed(old, new));
     found.extend(volumes::replaced(old, new));
+    found.extend(mounts::gone(old, new, around));
+    found.extend(databases::upgraded(old, new));
     found.extend(volumes::cannot_grow(old, new, around));
     found.extend(volumes::renumbered(old, new));
     found.extend(volumes::armed(old, new));
     found.extend(certificates::changed(old, new, around));
     found.extend(accounts::rights_left(old, new, around));
+    found.extend(accounts::unbound(old, Some(new), around));
+    found.extend(addresses::gone(old, new));
+    found.extend(addresses::unrecorded(old, new, around));
+    found.extend(gateways::unserved(old, new, around));
     found.extend(environment::unexpanded(old, new));
     found
 }
@@ -188,12 +205,14 @@ fn changed<'a>(old: &'a Manifest, new: &'a Manifest, pair: &Pair<'a>, around: &A
 /// What is to be said of an object that is there after the change, new or not.
 fn stays<'a>(old: Option<&'a Manifest>, new: &'a Manifest, around: &Around<'a>) -> Vec<Danger> {
     let mut found = invalid::refused(old, new);
+    found.extend(oversized::oversized(old, new, around));
     found.extend(availability::unmatched(old, new));
     found.extend(needed::missing(old, new, around));
     found.extend(needed::target(old, new, around));
     found.extend(ports::probed(old, new));
     found.extend(ports::targets(old, new, around));
     found.extend(ports::monitored(old, new, around));
+    found.extend(ports::unselected(old, new, around));
     found.extend(gateways::unattached(old, new, around));
     found.extend(gateways::ungranted(old, new, around));
     found.extend(mesh::subsets(old, new, around));
@@ -204,9 +223,18 @@ fn stays<'a>(old: Option<&'a Manifest>, new: &'a Manifest, around: &Around<'a>) 
     found
 }
 
-/// What an API server refuses an object for, in the words of who asked it.
-pub(crate) fn refused(text: String) -> Danger {
-    Danger::said(Severity::Refused, "invalid", text, "change what it refuses")
+/// What is said of an object that was encrypted.
+const UNDECRYPTED: &str = "`sops` is not a field";
+
+/// What an API server refuses an object for, in the words of who asked it: the first reason, and how many there are.
+pub(crate) fn refused(texts: &[String]) -> Option<Danger> {
+    let first = texts.first()?;
+    let text = match (texts.iter().find(|text| text.contains(UNDECRYPTED)), texts.len()) {
+        (Some(_), _) => format!("encrypted with SOPS, and nothing decrypts it here: {first}"),
+        (None, 1) => first.clone(),
+        (None, count) => format!("{first}; and {} more", count - 1),
+    };
+    Some(Danger::said(Severity::Refused, "invalid", text, "change what it refuses"))
 }
 
 /// Whether the API server refuses the change of an object, so that nothing comes of it.

@@ -8,6 +8,8 @@
 
 mod autoscaler;
 mod beside;
+pub(super) mod gateways;
+mod hosts;
 pub(super) mod pods;
 mod routes;
 mod selector;
@@ -23,6 +25,7 @@ use crate::manifest::{Manifest, is_cluster_kind};
 
 pub(super) use autoscaler::Autoscaler;
 pub(crate) use beside::Beside;
+pub(super) use hosts::{Through, is_for};
 pub(super) use routes::{Route, hosts, ingress_class, ingress_service, routes};
 pub(super) use selector::{chooses, covers, of_workload, selects};
 pub(super) use thing::{Thing, keys_of, lost_with, provided_by};
@@ -70,7 +73,7 @@ pub(super) struct Side<'a> {
     all: Vec<Placed<'a>>,
     workloads: Vec<Placed<'a>>,
     kinds: BTreeMap<&'static str, Vec<Placed<'a>>>,
-    hosts: BTreeSet<&'a str>,
+    hosts: hosts::Hosts,
     links: OnceLock<Links<'a>>,
 }
 
@@ -82,7 +85,7 @@ struct Links<'a> {
 }
 
 /// Kinds that rules list: of any group where the group is empty here and the kind is of no other.
-const LISTED: [&str; 18] = [
+const LISTED: [&str; 19] = [
     "NetworkPolicy",
     "PodDisruptionBudget",
     "HorizontalPodAutoscaler",
@@ -101,13 +104,14 @@ const LISTED: [&str; 18] = [
     "RoleBinding",
     "ClusterRoleBinding",
     "StorageClass",
+    "PersistentVolume",
 ];
 
 impl<'a> Side<'a> {
     /// Of the objects of paths that change, beside those of the others.
     pub(super) fn new(objects: impl Iterator<Item = Placed<'a>>, beside: &'a Beside) -> Self {
         let (all, workloads, kinds) = (Vec::new(), Vec::new(), BTreeMap::new());
-        let mut side = Self { beside, all, workloads, kinds, hosts: BTreeSet::new(), links: OnceLock::new() };
+        let mut side = Self { beside, all, workloads, kinds, hosts: hosts::Hosts::default(), links: OnceLock::new() };
         for placed in objects {
             let manifest = placed.manifest;
             if pods::is_workload(manifest) {
@@ -116,7 +120,7 @@ impl<'a> Side<'a> {
             if let Some(kind) = LISTED.iter().find(|kind| **kind == manifest.kind()) {
                 side.kinds.entry(kind).or_default().push(placed);
             }
-            side.hosts.extend(hosts(manifest));
+            side.hosts.add(placed);
             side.all.push(placed);
         }
         side
@@ -169,9 +173,14 @@ impl<'a> Side<'a> {
         self.all.iter().flat_map(|placed| routes(*placed))
     }
 
-    /// Whether some object serves a host.
-    pub(super) fn serves(&self, host: &str) -> bool {
-        self.hosts.contains(host) || self.beside.serves(host)
+    /// Whether some object serves a host that was served `through` somewhere.
+    pub(super) fn serves(&self, host: &str, through: Option<&Through>) -> bool {
+        self.hosts.serve(host, through, Some(self)) || self.beside.serves(host, through)
+    }
+
+    /// Whether an Application that does not change has an object of a listed kind in a namespace, or may have one.
+    pub(super) fn has_beside(&self, kind: &str, namespace: &str) -> bool {
+        self.beside.has(kind, namespace)
     }
 
     /// What scales a workload.

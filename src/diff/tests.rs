@@ -239,7 +239,7 @@ fn what_is_lost_with_an_object() {
         ("v1", "Namespace", true),
         ("apiextensions.k8s.io/v1", "CustomResourceDefinition", true),
         ("v1", "PersistentVolumeClaim", true),
-        ("v1", "PersistentVolume", true),
+        ("v1", "PersistentVolume", false),
         ("apps/v1", "StatefulSet", true),
         ("apps/v1", "Deployment", true),
         ("v1", "ConfigMap", false),
@@ -451,4 +451,32 @@ fn bindings_that_grow() {
     for (name, old, new, expected) in rows {
         assert_eq!(dangers(&old, &new).join("|"), expected, "{name}");
     }
+}
+
+#[test]
+fn an_object_that_does_not_fit_into_the_annotation_of_what_was_applied_is_refused() {
+    let map = |bytes: usize, options: &str| {
+        let annotations = format!("  annotations: {{argocd.argoproj.io/sync-options: '{options}'}}");
+        object("v1", "ConfigMap", &format!("{annotations}\ndata: {{a: '{}'}}", "x".repeat(bytes)))
+    };
+    let (small, large) = (100_000, 270_000);
+    // (bytes before and after, options of the Application and of the object, whether it is refused)
+    let rows = [
+        (small, large, "", "", true),
+        (small, large, "ServerSideApply=true", "", false),
+        (small, large, "Replace=true", "", false),
+        (small, large, "", "ServerSideApply=true", false),
+        (large, large + 1, "", "", false),
+        (small, small + 1, "", "", false),
+    ];
+    for (before, after, of_all, own, expected) in rows {
+        let application = format!("apiVersion: v1\nkind: A\nspec: {{syncPolicy: {{syncOptions: ['{of_all}']}}}}\n");
+        let syncs = Syncs::of(manifests(&application)[0].object());
+        let options = Options { syncs, ..Options::default() };
+        let diffs = compared(&map(before, own), &map(after, own), &options);
+        let kinds: Vec<&str> = diffs.iter().flat_map(|diff| &diff.dangers).map(Danger::kind).collect();
+        assert_eq!(kinds.contains(&"oversized"), expected, "{before} {after} {of_all} {own}: {kinds:?}");
+    }
+    let unknown = compared(&map(small, ""), &map(large, ""), &Options::default());
+    assert!(unknown.iter().all(|diff| diff.dangers.is_empty()), "nothing is known of the Application");
 }

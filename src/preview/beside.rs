@@ -13,7 +13,7 @@ use dry_files::path::RepoPath;
 const BYTES_MAX: usize = 16 << 20;
 
 /// Keys by which objects name others, or serve hosts. An item of a list has none.
-const NAMING: [&str; 6] = ["name", "claimName", "secretName", "serviceAccountName", "serviceName", "host"];
+const NAMING: [&str; 7] = ["name", "namespace", "claimName", "secretName", "serviceAccountName", "serviceName", "host"];
 
 /// Those of a branch that has the tree `new`.
 pub(super) fn beside(

@@ -21,7 +21,9 @@ use std::collections::{BTreeMap, BTreeSet};
 use crate::argo::{AppName, BranchName};
 use crate::diff::{self, Beside, Change, Danger, ObjectDiff, ObjectName, Options, Pruning, Sides, Words, compare_all};
 use crate::manifest::{self, ChangedObjects, Manifest, Source, Tally};
-use crate::preview::{End, InputChange, LikeBranch, MergeBase, Preview, PreviewedBranch, PreviewedPath, is_production};
+use crate::preview::{
+    self, End, InputChange, LikeBranch, MergeBase, Preview, PreviewedBranch, PreviewedPath, is_production,
+};
 use dry_files::diag::{Diagnostic, Refusal};
 use dry_files::path::RepoPath;
 use go_yaml::Value;
@@ -113,11 +115,12 @@ impl Changes {
         let mut preview = preview;
         let counted: Vec<ChangedObjects> = preview.environments.iter().map(counted).collect();
         let from_elsewhere = moved_between(&mut preview.environments);
-        let environments = preview.environments.into_iter().zip(counted);
+        let environments = std::mem::take(&mut preview.environments).into_iter().zip(counted);
+        let refusals = std::mem::take(&mut preview.refusals);
         let mut environments: Vec<EnvironmentDiff> =
-            environments.map(|both| EnvironmentDiff::new(both, &from_elsewhere, reveal_secrets)).collect();
+            environments.map(|both| EnvironmentDiff::new(both, &from_elsewhere, &refusals, reveal_secrets)).collect();
         environments.sort_by_cached_key(|environment| is_production(environment.branch.branch.as_str()));
-        let Preview { problems, mut warnings, refusals, inputs, merge_base, .. } = preview;
+        let Preview { problems, mut warnings, inputs, merge_base, .. } = preview;
         said_once::refusals(&mut environments, &mut warnings, &refusals);
         said_once::applications(&mut environments);
         Self { environments, problems, warnings, inputs, merge_base }
@@ -285,6 +288,7 @@ impl EnvironmentDiff {
     fn new(
         (mut branch, counted): (PreviewedBranch, ChangedObjects),
         from_elsewhere: &BTreeMap<(BranchName, RepoPath), String>,
+        refusals: &[preview::Refusal],
         reveal_secrets: bool,
     ) -> Self {
         let dry_commits = branch.dry_sha_before.clone().map(|before| (before, branch.dry_sha.clone()));
@@ -295,7 +299,9 @@ impl EnvironmentDiff {
             *moved_from = moved_from.take().or_else(|| from.cloned());
         }
         let like = branch.like.take().map(|like| LikeEnvironment::new(like, &paths, &options));
-        Self { applications: applications(paths, &options, &branch.beside), counted, like, branch }
+        let refused = said_once::refused(branch.branch.as_str(), refusals);
+        let known = Known { options: &options, beside: &branch.beside, refused: &refused };
+        Self { applications: applications(paths, &known), counted, like, branch }
     }
 }
 
@@ -304,11 +310,12 @@ impl LikeEnvironment {
     fn new(like: LikeBranch, paths: &[(PreviewedPath, Option<String>)], options: &Options) -> Self {
         let LikeBranch { branch, words, mut manifests, others } = like;
         let mut differing = Vec::new();
+        let known = Known { options, beside: &Beside::default(), refused: &BTreeMap::new() };
         for (path, _) in paths {
             let old = manifests.remove(&path.path);
             if old.is_none() || old != path.new {
                 let changed = PreviewedPath { old, former: None, ..path.clone() };
-                differing.extend(applications(vec![(changed, None)], options, &Beside::default()));
+                differing.extend(applications(vec![(changed, None)], &known));
             }
         }
         differing.retain(|one| one.change != Change::Changed || one.objects.iter().any(|object| !object.is_noise()));
@@ -316,14 +323,18 @@ impl LikeEnvironment {
     }
 }
 
-fn applications(
-    paths: Vec<(PreviewedPath, Option<String>)>,
-    options: &Options,
-    beside: &Beside,
-) -> Vec<ApplicationDiff> {
+/// What is known of all Applications of an environment.
+struct Known<'k> {
+    options: &'k Options,
+    beside: &'k Beside,
+    /// The objects that an API server refuses, by their paths.
+    refused: &'k BTreeMap<RepoPath, BTreeSet<ObjectName>>,
+}
+
+fn applications(paths: Vec<(PreviewedPath, Option<String>)>, known: &Known<'_>) -> Vec<ApplicationDiff> {
     let (sides, unreadable): (Vec<Sides>, Vec<Option<String>>) =
-        paths.iter().map(|(path, _)| sides(path, options)).unzip();
-    let objects = compare_all(&sides, beside);
+        paths.iter().map(|(path, _)| sides(path, known)).unzip();
+    let objects = compare_all(&sides, known.beside);
     let rest = paths.into_iter().zip(objects).zip(unreadable.into_iter().zip(&sides));
     let mut applications = Vec::with_capacity(sides.len());
     for (((path, moved_from), objects), (unreadable, sides)) in rest {
@@ -376,7 +387,7 @@ fn is_going(path: &PreviewedPath) -> bool {
 }
 
 /// The objects of a path; none, and why, where they cannot be read.
-fn sides(path: &PreviewedPath, options: &Options) -> (Sides, Option<String>) {
+fn sides(path: &PreviewedPath, known: &Known<'_>) -> (Sides, Option<String>) {
     let deployed = path.deployed.as_ref().map(|deployed| deployed.each_ref().map(|object| &**object));
     let stays_in_cluster = deployed.is_none_or(|[old, new]| diff::is_same_cluster(old, new));
     let destination = |object: &Value| {
@@ -393,7 +404,9 @@ fn sides(path: &PreviewedPath, options: &Options) -> (Sides, Option<String>) {
         namespace_before: deployed.filter(|_| stays_in_cluster).and_then(|[old, _]| destination(old)),
         handed_over: path.former.is_some(),
         goes: is_going(path),
-        ..options.clone()
+        syncs: path.syncs.clone(),
+        refused: known.refused.get(&path.path).cloned().unwrap_or_default(),
+        ..known.options.clone()
     };
     match read(&path.old).and_then(|old| Ok((old, read(&path.new)?))) {
         Ok((mut old, mut new)) => {

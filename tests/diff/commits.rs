@@ -192,3 +192,80 @@ fn a_filesystem_of_ceph_is_not_said_to_be_lost_while_something_is_in_it() {
                       {size: 3}}}";
     assert_eq!(said(&objects(&[filesystem]), &[config_map("web", "one")]), ["other removed"]);
 }
+
+/// A definition with this schema of `spec`, and an object of it.
+fn shop(schema: &str, spec: &str, label: &str) -> Vec<String> {
+    vec![
+        format!(
+            "apiVersion: apiextensions.k8s.io/v1\nkind: CustomResourceDefinition\nmetadata: {{name: shops.example.com}}\nspec: {{group: \
+             example.com, scope: Namespaced, names: {{plural: shops, singular: shop, kind: Shop, listKind: ShopList}}, versions: [{{name: \
+             v1, served: true, storage: true, schema: {{openAPIV3Schema: {{type: object, properties: {{spec: {schema}}}}}}}}}]}}\n"
+        ),
+        format!(
+            "apiVersion: example.com/v1\nkind: Shop\nmetadata: {{name: main, labels: {{a: {label}}}}}\nspec: {spec}\n"
+        ),
+    ]
+}
+
+#[test]
+fn a_custom_resource_that_changes_with_its_definition_is_refused_for_what_changes() {
+    let plain = "{type: object, properties: {size: {type: integer}, owner: {type: string}}}";
+    let required = plain.replace("{type: object,", "{type: object, required: [region],");
+    let required = required.replace("size:", "region: {type: string}, size:");
+    let limited = plain.replace("owner: {type: string}", "owner: {type: string, enum: [us]}");
+    let fixed =
+        plain.replace("{type: integer}", "{type: integer, x-kubernetes-validations: [{rule: self == oldSelf}]}");
+    let none: [&str; 0] = [];
+    // (schema before and after, object before and after, what is said)
+    let rows = [
+        (plain, required.as_str(), ("{size: 3}", "x"), ("{size: 4}", "x"), &["refused invalid"][..]),
+        (plain, required.as_str(), ("{size: 3}", "x"), ("{size: 3}", "y"), &none),
+        (plain, limited.as_str(), ("{size: 3, owner: me}", "x"), ("{size: 4, owner: me}", "x"), &none),
+        (plain, limited.as_str(), ("{size: 3, owner: us}", "x"), ("{size: 3, owner: me}", "x"), &["refused invalid"]),
+        (fixed.as_str(), fixed.as_str(), ("{size: 3}", "x"), ("{size: 4}", "x"), &["refused invalid"]),
+        (fixed.as_str(), fixed.as_str(), ("{size: 3}", "x"), ("{size: 3}", "y"), &none),
+    ];
+    for (before, after, old, new, expected) in rows {
+        let found = said(&shop(before, old.0, old.1), &shop(after, new.0, new.1));
+        assert_eq!(found, expected, "{before} {after} {old:?} {new:?}");
+    }
+}
+
+#[test]
+fn an_object_that_is_refused_for_several_reasons_is_one_danger() {
+    let service =
+        |ports: &str| format!("apiVersion: v1\nkind: Service\nmetadata: {{name: web}}\nspec: {{ports: {ports}}}\n");
+    let found = said(&[service("[{port: 80}]")], &[service("[{port: 80, prot: 1, targetPrt: 2}]")]);
+    assert_eq!(found, ["refused invalid"]);
+}
+
+#[test]
+fn a_grant_of_an_application_that_does_not_change_may_let_a_route_in() {
+    let clone = clone();
+    let grant = "apiVersion: gateway.networking.k8s.io/v1beta1\nkind: ReferenceGrant\nmetadata: {name: a, namespace: other}\nspec: {from: \
+                 [{group: gateway.networking.k8s.io, kind: HTTPRoute, namespace: shop}], to: [{group: '', kind: Service}]}\n";
+    clone.commit("grant", &[("apps/api/dev/config.yaml", grant)]);
+    clone.push().success();
+    for (namespace, expected) in [("other", &[][..]), ("third", &["other ungranted"])] {
+        let route = format!(
+            "apiVersion: gateway.networking.k8s.io/v1\nkind: HTTPRoute\nmetadata: {{name: web, namespace: shop}}\nspec: {{rules: \
+             [{{backendRefs: [{{name: api, namespace: {namespace}, port: 80}}]}}]}}\n"
+        );
+        commit_web(&clone, &[config_map("web", "1"), route]);
+        assert_eq!(dangers(&clone), expected, "{namespace}");
+    }
+}
+
+#[test]
+fn what_is_beside_an_object_that_an_api_server_refuses_is_judged_by_what_stays() {
+    let port = |name: &str| {
+        format!(
+            "apiVersion: apps/v1\nkind: Deployment\nmetadata: {{name: web}}\nspec:\n  selector: {{matchLabels: {{app: web}}}}\n  \
+             template:\n    metadata: {{labels: {{app: web}}}}\n    spec: {{containers: [{{name: web, image: 'web:1', ports: [{{name: \
+             {name}, containerPort: 80}}]}}]}}\n"
+        )
+    };
+    let service = "apiVersion: v1\nkind: Service\nmetadata: {name: web}\nspec: {selector: {app: web}, ports: [{port: 80, targetPort: http}]}\n";
+    let found = said(&[port("http"), service.to_owned()], &[port("HTTP_PORT_THAT_IS_TOO_LONG"), service.to_owned()]);
+    assert_eq!(found, ["refused invalid"]);
+}

@@ -3,10 +3,12 @@
 use std::collections::BTreeSet;
 
 use dry_files::diag::more::listed;
+use go_yaml::Value;
 
+use super::around::name;
 use super::{Around, Danger, Severity, items};
 use crate::diff::model::pods::spec;
-use crate::diff::model::{Side, word};
+use crate::diff::model::{How, Placed, Side, Thing, word};
 use crate::manifest::Manifest;
 
 /// How many bindings are named.
@@ -34,8 +36,57 @@ pub(super) fn rights_left<'a>(old: &'a Manifest, new: &'a Manifest, around: &Aro
     })
 }
 
+/// Accounts that Pods run as, and that a binding was the last to give rights to.
+///
+/// Reference: kubernetes docs/reference/access-authn-authz/rbac: permissions are purely additive.
+pub(super) fn unbound<'a>(old: &'a Manifest, new: Option<&'a Manifest>, around: &Around<'a>) -> Option<Danger> {
+    let is_binding = matches!(old.kind(), "RoleBinding" | "ClusterRoleBinding");
+    let pruning = around.pruning.of(old);
+    if !is_binding || old.home_group() != "rbac.authorization.k8s.io" || new.is_none() && !pruning.removes() {
+        return None;
+    }
+    let accounts = |binding: &'a Manifest, home: &'a str| {
+        let subjects = items(binding.object(), &["subjects"]).iter();
+        let subjects = subjects.filter(|subject| word(subject, &["kind"]) == "ServiceAccount");
+        let place = move |subject: &'a Value| match word(subject, &["namespace"]) {
+            "" => home,
+            place => place,
+        };
+        subjects.map(move |subject| (place(subject), word(subject, &["name"]))).collect::<BTreeSet<_>>()
+    };
+    let now = new.map(|new| accounts(new, around.after(new).namespace)).unwrap_or_default();
+    let mut left = BTreeSet::new();
+    let mut users = BTreeSet::new();
+    for account in accounts(old, around.before(old).namespace).difference(&now) {
+        let thing = Thing { kind: "ServiceAccount", namespace: account.0.to_owned(), name: account.1.to_owned() };
+        let runs = around.model.after.users(&thing).iter().filter(|(_, one)| one.how == How::Pods);
+        let stays = runs.filter(|(user, _)| around.model.before.find(*user).is_some());
+        let names: BTreeSet<String> = stays.map(|(user, _)| name(*user)).collect();
+        // One that comes may give the same by another role.
+        let gives = |binding: &Placed<'_>| {
+            binding.manifest.object().get("roleRef") == old.object().get("roleRef")
+                || around.model.before.find(*binding).is_none()
+        };
+        if !names.is_empty() && !bound(&around.model.after, *account).any(|binding| gives(&binding)) {
+            left.insert(thing.to_string());
+            users.extend(names);
+        }
+    }
+    (!left.is_empty()).then(|| {
+        let start = if new.is_none() { "removed: " } else { "" };
+        let (left, users) = (listed(left, NAMED_MAX), listed(users, NAMED_MAX));
+        let text = format!("{start}{left}, as which {users} runs, has none of the rights any more that it gave");
+        let danger = Danger::said(Severity::Other, "rightsLost", text, "keep it until no Pod needs the rights");
+        if new.is_none() { danger.pruned(pruning) } else { danger }
+    })
+}
+
 /// The bindings that name an account.
-fn bindings(side: &Side<'_>, (namespace, account): (&str, &str)) -> BTreeSet<String> {
+fn bindings(side: &Side<'_>, account: (&str, &str)) -> BTreeSet<String> {
+    bound(side, account).map(name).collect()
+}
+
+fn bound<'s>(side: &Side<'s>, (namespace, account): (&str, &str)) -> impl Iterator<Item = Placed<'s>> {
     let all = ["RoleBinding", "ClusterRoleBinding"].into_iter().flat_map(|kind| side.listed(kind));
     let names = |binding: &Manifest, home: &str| {
         let mut subjects = items(binding.object(), &["subjects"]).iter();
@@ -47,6 +98,6 @@ fn bindings(side: &Side<'_>, (namespace, account): (&str, &str)) -> BTreeSet<Str
             word(subject, &["kind"]) == "ServiceAccount" && word(subject, &["name"]) == account && place == namespace
         })
     };
-    let named = all.filter(|one| names(one.manifest, one.namespace));
-    named.map(|one| format!("{} {}", one.manifest.kind(), one.manifest.name())).collect()
+    let named: Vec<_> = all.filter(|one| names(one.manifest, one.namespace)).collect();
+    named.into_iter()
 }

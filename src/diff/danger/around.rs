@@ -5,6 +5,7 @@ use std::collections::BTreeSet;
 use go_yaml::Value;
 
 use super::Pruning;
+use crate::diff::Syncs;
 use crate::diff::model::{Model, Placed, selects, word};
 use crate::manifest::Manifest;
 
@@ -19,6 +20,8 @@ pub(in crate::diff) struct Around<'a> {
     pub is_handed_over: bool,
     /// The namespaces before and after of objects that name none.
     pub defaults: [Option<&'a str>; 2],
+    /// How syncs apply its objects.
+    pub syncs: &'a Syncs,
     /// The environment.
     pub model: &'a Model<'a>,
 }
@@ -32,6 +35,11 @@ impl<'a> Around<'a> {
     /// An object of the side after.
     pub(super) fn after(&self, manifest: &'a Manifest) -> Placed<'a> {
         Placed::new(manifest, self.defaults[1])
+    }
+
+    /// Whether syncs leave a field of an object as the cluster has it.
+    pub(super) fn ignores(&self, manifest: &'a Manifest, field: &[&str]) -> bool {
+        self.syncs.ignore(manifest, self.after(manifest).namespace, field)
     }
 
     /// Whether the Pods that a selector chooses are gone too.

@@ -28,7 +28,8 @@ pub(super) fn workload<'a>(old: Option<&'a Manifest>, new: &'a Manifest, around:
     let sets_both =
         |autoscalers: &[Autoscaler<'_>], replicas: &Option<Value>| !autoscalers.is_empty() && replicas.is_some();
     let did_before = old.is_some_and(|old| sets_both(&before, &written(old)) && written(old) == now);
-    if sets_both(&after, &now) && !did_before && now != Some(Value::Int(0)) {
+    let is_left_to_it = around.ignores(new, &["spec", "replicas"]);
+    if sets_both(&after, &now) && !did_before && !is_left_to_it && now != Some(Value::Int(0)) {
         let text = format!(
             "`replicas` is set, and {} sets it too: each sync takes back what the autoscaler did",
             listed(after.iter().map(name), 2)
@@ -36,6 +37,7 @@ pub(super) fn workload<'a>(old: Option<&'a Manifest>, new: &'a Manifest, around:
         found.push(Danger::said(Severity::Other, "fights", text, LEAVE));
     }
     if let Some(from) = old.and_then(written).filter(|_| now.is_none())
+        && !is_left_to_it
         && from != Value::Int(1)
         && from != Value::Int(0)
     {

@@ -4,7 +4,7 @@ use go_yaml::Value;
 
 use super::around::service_type;
 use super::{Around, Danger, Severity, items};
-use crate::diff::model::{Side, word};
+use crate::diff::model::{Placed, Side, word};
 use crate::manifest::Manifest;
 
 /// A route to a port that its Service does not have. Where the Service loses the port, that is said of the Service.
@@ -42,6 +42,15 @@ fn has(service: &Manifest, port: &Value) -> bool {
     service_type(service) == "ExternalName" || items(service.object(), &["spec", "ports"]).iter().any(is_it)
 }
 
+/// The routes beside a Service that lead to a port of it by its name.
+pub(super) fn by_name<'s>(service: Placed<'s>, port: &str, side: &'s Side<'s>) -> impl Iterator<Item = Placed<'s>> {
+    let leads = move |route: &Placed<'s>| {
+        let mut all = backends(route.manifest).into_iter();
+        all.any(|(name, of)| name == service.manifest.name() && of.as_str() == Some(port))
+    };
+    side.all().iter().copied().filter(move |one| one.namespace == service.namespace && leads(one))
+}
+
 /// The Services that a route names, each with a port.
 fn backends<'m>(route: &'m Manifest) -> Vec<(&'m str, &'m Value)> {
     let object = route.object();
@@ -52,6 +61,12 @@ fn backends<'m>(route: &'m Manifest) -> Vec<(&'m str, &'m Value)> {
             let all = paths.chain(object.at(&["spec", "defaultBackend"]));
             let named = |backend: &'m Value| Some((backend.at(&["service", "name"])?.as_str()?, port_of(backend)?));
             all.filter_map(named).collect()
+        }
+        ("traefik.io" | "traefik.containo.us", "IngressRoute") => {
+            let services = items(object, &["spec", "routes"]).iter().flat_map(|route| items(route, &["services"]));
+            let is_plain =
+                |one: &&Value| matches!(word(one, &["kind"]), "" | "Service") && one.get("namespace").is_none();
+            services.filter(is_plain).filter_map(|one| Some((one.get("name")?.as_str()?, one.get("port")?))).collect()
         }
         ("gateway.networking.k8s.io", "HTTPRoute" | "GRPCRoute") => {
             let refs = items(object, &["spec", "rules"]).iter().flat_map(|rule| items(rule, &["backendRefs"]));

@@ -21,10 +21,25 @@ pub(super) fn budget<'a>(old: Option<&'a Manifest>, new: Option<&'a Manifest>, a
         let loss = "removed: all its Pods may go down at once when nodes are drained";
         return is_lost.then(|| Danger::new(Severity::Outage, What::Unprotected { loss }).pruned(pruning));
     };
+    if let Some(danger) = old.and_then(|old| unselected(old, new, around)) {
+        return Some(danger);
+    }
     let reason = block(around.after(new), &around.model.after);
     let was = old.and_then(|old| block(around.before(old), &around.model.before));
     let blocked = format!("{}: nodes that run its Pods cannot be drained", reason.filter(|_| was.is_none())?);
     Some(Danger::new(Severity::Other, What::Blocking { blocked }))
+}
+
+/// A budget whose Pods are there without the labels by which it chose them.
+fn unselected<'a>(old: &'a Manifest, new: &'a Manifest, around: &Around<'a>) -> Option<Danger> {
+    let selector = |budget: &'a Manifest| budget.object().at(&["spec", "selector"]);
+    let (before, after) = (around.before(old), around.after(new));
+    let is_empty = around.model.after.selected(after.namespace, selector(new)).next().is_none();
+    let left = around.left_out(after.namespace, selector(old)?, selector(new)?);
+    (before.namespace == after.namespace && is_empty && !left.is_empty()).then(|| {
+        let loss = "selects no Pods any more: all of them may go down at once when nodes are drained";
+        Danger::said(Severity::Other, "unselected", loss.to_owned(), "select labels that its Pods have")
+    })
 }
 
 /// Why a budget allows no disruption of the Pods that it selects; none when it does, and where that is not known.

@@ -7,7 +7,7 @@ use go_yaml::{Mapping, Value};
 
 use super::privilege::{LEVELS, complies, level};
 use super::{Around, Danger, Severity, items};
-use crate::diff::model::word;
+use crate::diff::model::{Placed, word};
 use crate::manifest::Manifest;
 
 /// How many workloads are named.
@@ -88,13 +88,7 @@ const POLICIES: [(&str, &[&str], &str, bool); 4] = [
 /// A policy that refuses from now on what it only reported, or the other way round.
 fn policy(old: &Manifest, new: &Manifest) -> Option<Danger> {
     let (_, path, word, default) = POLICIES.iter().find(|(group, ..)| *group == new.home_group())?;
-    let refuses = |manifest: &Manifest| match manifest.object().at(path) {
-        Some(Value::String(action)) => action.eq_ignore_ascii_case(word),
-        Some(Value::Sequence(actions)) => {
-            actions.iter().filter_map(Value::as_str).any(|action| action.eq_ignore_ascii_case(word))
-        }
-        _ => *default,
-    };
+    let refuses = |manifest: &Manifest| refuses(manifest, path, word, *default);
     let says = [old, new].iter().any(|manifest| manifest.object().at(path).is_some());
     let field = path.last().unwrap_or(&"");
     match (refuses(old), refuses(new)) {
@@ -107,6 +101,40 @@ fn policy(old: &Manifest, new: &Manifest) -> Option<Danger> {
             Some(Danger::said(Severity::Security, "ungated", text, "keep it refusing what must not run"))
         }
         _ => None,
+    }
+}
+
+/// A policy that refused, and goes while no other of its kind comes.
+pub(super) fn removed<'a>(old: &'a Manifest, around: &Around<'a>) -> Option<Danger> {
+    let pruning = around.pruning.of(old);
+    let what = guarded(old).filter(|_| pruning.removes())?;
+    let is_same = |other: &Manifest| (other.home_group(), other.kind()) == (old.home_group(), old.kind());
+    let comes = |other: &Placed<'_>| around.model.before.find(*other).is_none() && guarded(other.manifest).is_some();
+    let mut others = around.model.after.all().iter();
+    let is_replaced = others.any(|other| is_same(other.manifest) && comes(other));
+    (!is_replaced).then(|| {
+        let advice = "keep it refusing what must not run";
+        Danger::said(Severity::Security, "ungated", format!("removed: {what}"), advice).pruned(pruning)
+    })
+}
+
+/// What is let in without a policy.
+fn guarded(policy: &Manifest) -> Option<&'static str> {
+    if (policy.home_group(), policy.kind()) == ("security.istio.io", "PeerAuthentication") {
+        let is_strict = word(policy.object(), &["spec", "mtls", "mode"]) == "STRICT";
+        return is_strict.then_some("connections in plain text are taken, from anyone");
+    }
+    let (_, path, word, default) = POLICIES.iter().find(|(group, ..)| *group == policy.home_group())?;
+    refuses(policy, path, word, *default).then_some("what violates it is no longer refused")
+}
+
+fn refuses(policy: &Manifest, path: &[&str], word: &str, default: bool) -> bool {
+    match policy.object().at(path) {
+        Some(Value::String(action)) => action.eq_ignore_ascii_case(word),
+        Some(Value::Sequence(actions)) => {
+            actions.iter().filter_map(Value::as_str).any(|action| action.eq_ignore_ascii_case(word))
+        }
+        _ => default,
     }
 }
 

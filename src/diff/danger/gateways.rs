@@ -1,13 +1,14 @@
 //! Routes of the Gateway API: the listeners that they are for, and backends of other namespaces.
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 
 use dry_files::diag::more::listed;
 use go_yaml::Value;
 
 use super::around::name;
 use super::{Around, Danger, Severity, items};
-use crate::diff::model::{Side, word};
+use crate::diff::model::gateways::{is_gateway, listeners as listeners_of, takes};
+use crate::diff::model::{Side, Through, hosts, number, word};
 use crate::manifest::Manifest;
 
 /// How many routes are named.
@@ -42,10 +43,6 @@ fn lacks(side: &Side<'_>, listener: &Listener<'_>) -> bool {
     let gateways = side.of_kind("Gateway", listener.namespace).map(|one| one.manifest);
     let mut gateways = gateways.filter(|one| is_gateway(one) && one.name() == listener.gateway).peekable();
     gateways.peek().is_some() && !gateways.any(|gateway| names(gateway).contains(listener.name))
-}
-
-fn is_gateway(object: &Manifest) -> bool {
-    (object.home_group(), object.kind()) == ("gateway.networking.k8s.io", "Gateway")
 }
 
 fn names(gateway: &Manifest) -> BTreeSet<&str> {
@@ -91,6 +88,47 @@ pub(super) fn unattached<'a>(old: Option<&'a Manifest>, new: &'a Manifest, aroun
     found
 }
 
+/// Listeners of a Gateway that get another port, and hosts that none of them takes any more while routes serve them.
+///
+/// Reference: gateway-api Listener `port`, `hostname`: a route is attached where a hostname of it and that of the listener intersect.
+pub(super) fn unserved<'a>(old: &'a Manifest, new: &'a Manifest, around: &Around<'a>) -> Vec<Danger> {
+    if !is_gateway(old) || !is_gateway(new) {
+        return Vec::new();
+    }
+    let ports: BTreeSet<Option<i64>> = listeners_of(new, "").map(|one| number(one, &["port"])).collect();
+    let mut found = Vec::new();
+    for was in listeners_of(old, "") {
+        let (name, port) = (word(was, &["name"]), number(was, &["port"]));
+        let is_other = listeners_of(new, name).next().is_some() && !ports.contains(&port);
+        if let Some(port) = port.filter(|_| is_other && !name.is_empty()) {
+            let text = format!("port {port} of listener `{name}` removed: who connects to it is refused");
+            let advice = "keep the old port beside the new one until nothing uses it";
+            found.push(Danger::said(Severity::Outage, "portGone", text, advice));
+        }
+    }
+    let home = around.after(new).namespace;
+    let is_own = |[namespace, name, section]: &&[String; 3]| {
+        // A listener that is not there is said of those who name it.
+        namespace == home && name == new.name() && listeners_of(new, section).next().is_some()
+    };
+    let mut lost: BTreeMap<&str, BTreeSet<String>> = BTreeMap::new();
+    for route in around.model.after.all().iter().filter(|one| is_route(one.manifest)) {
+        let Some(Through::Gateways(parents)) = Through::of(*route) else { continue };
+        let takes =
+            |side: &Side<'_>, host: &str| parents.iter().filter(is_own).any(|one| takes(side, one, host) == Some(true));
+        let is_lost = |host: &&str| takes(&around.model.before, host) && !takes(&around.model.after, host);
+        for host in hosts(route.manifest).into_iter().filter(is_lost) {
+            lost.entry(host).or_default().insert(name(*route));
+        }
+    }
+    let danger = |(host, routes): (&str, BTreeSet<String>)| {
+        let text = format!("no listener takes requests to {host} any more, which {} serves", listed(routes, NAMED_MAX));
+        Danger::said(Severity::Outage, "hostGone", text, "keep a listener for the host")
+    };
+    found.extend(lost.into_iter().map(danger));
+    found
+}
+
 /// A backend of another namespace that a route did not name before, and no ReferenceGrant that allows it.
 ///
 /// Reference: gateway-api docs, ReferenceGrant: without one in the namespace of the backend, a route answers 500.
@@ -100,6 +138,8 @@ pub(super) fn ungranted<'a>(old: Option<&'a Manifest>, new: &'a Manifest, around
     }
     let home = around.after(new).namespace;
     let was = old.map(elsewhere).unwrap_or_default();
+    // Those of Applications that do not change are known to be there, and not what they allow.
+    let may_be_granted = |namespace: &str| around.model.after.has_beside("ReferenceGrant", namespace);
     let is_granted = |namespace: &str| {
         let mut grants = around.model.after.of_kind("ReferenceGrant", namespace);
         grants.any(|grant| {
@@ -116,7 +156,8 @@ pub(super) fn ungranted<'a>(old: Option<&'a Manifest>, new: &'a Manifest, around
         Danger::said(Severity::Other, "ungranted", text, advice)
     };
     let named = elsewhere(new);
-    let coming = named.iter().filter(|one| !was.contains(one) && one.0 != home && !is_granted(one.0));
+    let is_let_in = |namespace: &str| namespace == home || is_granted(namespace) || may_be_granted(namespace);
+    let coming = named.iter().filter(|one| !was.contains(one) && !is_let_in(one.0));
     coming.map(danger).collect()
 }
 

@@ -84,7 +84,13 @@ const FIXED: &[(&str, &str, Fixed)] = &[
     ),
     ("rbac.authorization.k8s.io", "RoleBinding", Fields(&[&["roleRef"]])),
     ("rbac.authorization.k8s.io", "ClusterRoleBinding", Fields(&[&["roleRef"]])),
-    ("apiextensions.k8s.io", "CustomResourceDefinition", Fields(&[&["spec", "scope"]])),
+    ("apiextensions.k8s.io", "CustomResourceDefinition", Fields(&[&["spec", "scope"], &["spec", "names", "kind"]])),
+    ("storage.k8s.io", "VolumeAttributesClass", Fields(&[&["driverName"], &["parameters"]])),
+    ("storage.k8s.io", "CSIDriver", Fields(&[&["spec", "attachRequired"], &["spec", "volumeLifecycleModes"]])),
+    ("discovery.k8s.io", "EndpointSlice", Fields(&[&["addressType"]])),
+    ("resource.k8s.io", "ResourceClaim", SpecBut(&[])),
+    ("resource.k8s.io", "ResourceClaimTemplate", SpecBut(&[])),
+    ("gateway.networking.k8s.io", "GatewayClass", Fields(&[&["spec", "controllerName"]])),
     ("networking.k8s.io", "IngressClass", Fields(&[&["spec", "controller"]])),
     ("scheduling.k8s.io", "PriorityClass", Fields(&[&["value"], &["preemptionPolicy"]])),
     ("node.k8s.io", "RuntimeClass", Fields(&[&["handler"]])),
@@ -121,7 +127,9 @@ fn fields_of(sides: &[Manifest; 2]) -> Vec<String> {
             None => Vec::new(),
         };
     fields.retain(|field| field != "spec.completions" || !is_indexed(new));
+    fields.retain(|field| !may_come(old, new, field));
     fields.extend(cluster_ip(old, new));
+    fields.extend(families(old, new));
     fields.extend(storage_shrinks(old, new));
     fields.extend(sealed_data(old, new));
     fields
@@ -176,6 +184,23 @@ pub(super) fn severity(object: &Manifest, replaced: bool) -> Option<Severity> {
 
 fn holds_data(object: &Manifest) -> bool {
     object.home_group().is_empty() && matches!(object.kind(), "PersistentVolumeClaim" | "PersistentVolume")
+}
+
+/// Fields that may be set once, where they were not: group, kind, field, and its key below `spec`.
+///
+/// Reference: kubernetes 1.36 pkg/apis/core/validation `ValidatePersistentVolumeUpdate`, `ValidatePersistentVolumeClaimUpdate`.
+const SET_ONCE: [(&str, &str, &str, &str); 2] = [
+    ("", "PersistentVolume", "spec.nodeAffinity", "nodeAffinity"),
+    ("", "PersistentVolumeClaim", "spec.volumeName", "volumeName"),
+];
+
+fn may_come(old: &Manifest, new: &Manifest, field: &str) -> bool {
+    let is_it = |(group, kind, name, _): &&(&str, &str, &str, &str)| {
+        (*group, *kind, *name) == (new.home_group(), new.kind(), field)
+    };
+    let key = SET_ONCE.iter().find(is_it).map(|(.., key)| *key);
+    let is_set = |value: &Value| !value.is_null() && value.as_str() != Some("");
+    key.is_some_and(|key| !old.object().at(&["spec", key]).is_some_and(is_set))
 }
 
 /// Reference: kubernetes docs/concepts/workloads/controllers/job, "Elastic Indexed Jobs".
@@ -240,6 +265,23 @@ fn cluster_ip(old: &Manifest, new: &Manifest) -> Option<String> {
     };
     let is_service = (new.home_group(), new.kind()) == ("", "Service");
     (is_service && !external && is_other).then(|| "spec.clusterIP".to_owned())
+}
+
+/// What else of a Service stays while it has an address: the first family of its addresses, and the class of its load balancer. Where
+/// none is written, the cluster's own is not known.
+///
+/// Reference: kubernetes 1.36 API ServiceSpec `ipFamilies`, `loadBalancerClass`; pkg/apis/core/validation `ValidateServiceUpdate`.
+fn families(old: &Manifest, new: &Manifest) -> Vec<String> {
+    let sort = |service: &'_ Manifest| text(service, &["spec", "type"]).to_owned();
+    if (new.home_group(), new.kind()) != ("", "Service") || [old, new].iter().any(|one| sort(one) == "ExternalName") {
+        return Vec::new();
+    }
+    let family = |service: &'_ Manifest| items(service.object(), &["spec", "ipFamilies"]).first().cloned();
+    let is_other = family(old).is_some_and(|was| family(new).is_some_and(|now| now != was));
+    let class = |service: &'_ Manifest| text(service, &["spec", "loadBalancerClass"]).to_owned();
+    let stays = sort(old) == "LoadBalancer" && sort(new) == "LoadBalancer" && !class(old).is_empty();
+    let fields = [(is_other, "spec.ipFamilies"), (stays && class(old) != class(new), "spec.loadBalancerClass")];
+    fields.iter().filter(|(is_other, _)| *is_other).map(|(_, field)| (*field).to_owned()).collect()
 }
 
 /// How much a claim asks for.

@@ -44,6 +44,7 @@ fn reasons(object: &Manifest) -> BTreeSet<String> {
         ("", "Secret") => found.extend(secret(value)),
         ("networking.k8s.io", "Ingress") if object.api_version().ends_with("/v1") => found.extend(ingress(value)),
         ("apiextensions.k8s.io", "CustomResourceDefinition") => found.extend(definition(value)),
+        ("argoproj.io", "Application") => found.extend(application(value)),
         _ => {}
     }
     found.extend(pods::reasons(object));
@@ -151,6 +152,14 @@ fn ingress(object: &Value) -> Vec<String> {
         }
     }
     found
+}
+
+/// Reference: argo-cd 3.4 manifests/crds/application-crd.yaml, `required`.
+fn application(object: &Value) -> Vec<String> {
+    let lacks = |path: &&[&str]| object.at(path).is_none_or(Value::is_null);
+    let wanted: [&[&str]; 3] = [&["spec"], &["spec", "destination"], &["spec", "project"]];
+    // Without `spec`, what is in it is not asked for.
+    wanted.iter().filter(|path| lacks(path)).take(1).map(|path| format!("`{}` must be set", path.join("."))).collect()
 }
 
 fn definition(object: &Value) -> Option<String> {

@@ -27,6 +27,8 @@ fn effect(how: How) -> &'static str {
         How::Webhook => "the API server asks it and gets no answer, and refuses what it would have to ask for",
         How::Rights => "the rights that are bound to it are gone",
         How::Controller => "nothing does any more what they ask for",
+        How::Pull => "images of new Pods are pulled without a login",
+        How::Named => "what reads it fails, now or the next time that it is read",
     }
 }
 
@@ -41,7 +43,11 @@ pub(super) fn gone<'a>(pair: &Pair<'a>, around: &Around<'a>) -> Vec<Danger> {
     let danger = |thing: Thing| {
         let is_made = pair.new.is_some() && thing.kind != old.kind();
         let what = if is_made { format!("no longer makes {thing}") } else { "removed".to_owned() };
-        let danger = needed(&thing, around.model.after.users(&thing), &what)?;
+        // What a custom resource names that is new may be what it makes.
+        let is_known =
+            |(user, one): &&(Placed<'_>, Use)| one.how != How::Named || around.model.before.find(*user).is_some();
+        let users: Vec<_> = around.model.after.users(&thing).iter().filter(is_known).cloned().collect();
+        let danger = needed(&thing, &users, &what)?;
         Some(if pair.new.is_none() { danger.pruned(pruning) } else { danger })
     };
     lost.filter_map(danger).collect()
@@ -97,8 +103,10 @@ pub(super) fn missing<'a>(old: Option<&'a Manifest>, new: &'a Manifest, around: 
     let now = uses(around.after(new));
     let mut found = Vec::new();
     for one in &now {
-        let is_asked =
-            OF_GIT.contains(&one.thing.kind) && !one.is_optional && !found.iter().any(|(of, _)| of == &one.thing);
+        let is_asked = OF_GIT.contains(&one.thing.kind)
+            && !one.is_optional
+            && !matches!(one.how, How::Pull | How::Named)
+            && !found.iter().any(|(of, _)| of == &one.thing);
         let was_named = before.iter().any(|was| was.thing == one.thing);
         if !is_asked || was_named || around.model.after.provides(&one.thing) {
             continue;

@@ -6,7 +6,7 @@ use dry_files::diag::more::listed;
 use go_yaml::{Mapping, Value};
 
 use super::around::{name, service_type, services};
-use super::{Around, Danger, Severity, What, items, peers};
+use super::{Around, Danger, Severity, What, isolation, items, peers};
 use crate::diff::model::{Placed, covers, selects};
 use crate::manifest::Manifest;
 
@@ -14,15 +14,15 @@ use crate::manifest::Manifest;
 const NAMED_MAX: usize = 4;
 
 /// One of the two directions of a NetworkPolicy.
-struct Direction {
-    name: &'static str,
+pub(super) struct Direction {
+    pub name: &'static str,
     /// `ingress` or `egress`, which lists the rules.
-    rules: &'static str,
+    pub rules: &'static str,
     /// `from` or `to`, which lists the other side of a rule.
     peers: &'static str,
 }
 
-const DIRECTIONS: [Direction; 2] = [
+pub(super) const DIRECTIONS: [Direction; 2] = [
     Direction { name: "Ingress", rules: "ingress", peers: "from" },
     Direction { name: "Egress", rules: "egress", peers: "to" },
 ];
@@ -34,14 +34,18 @@ const DIRECTIONS: [Direction; 2] = [
 pub(super) fn policy<'a>(old: Option<&'a Manifest>, new: Option<&'a Manifest>, around: &Around<'a>) -> Vec<Danger> {
     let is_policy =
         |manifest: &&'a Manifest| manifest.kind() == "NetworkPolicy" && manifest.home_group() == "networking.k8s.io";
-    match (old.filter(is_policy), new.filter(is_policy)) {
+    let (old, new) = (old.filter(is_policy), new.filter(is_policy));
+    let mut found: Vec<Danger> = match (old, new) {
         (Some(old), None) => removed(old, around).into_iter().collect(),
         (old, Some(new)) => {
             let changes = DIRECTIONS.iter().filter_map(|direction| direction.change(old, new, around));
             changes.chain(old.and_then(|old| left_out(old, new, around))).collect()
         }
-        (None, None) => Vec::new(),
-    }
+        (None, None) => return Vec::new(),
+    };
+    found.extend(isolation::starved(old, new, around));
+    found.extend(isolation::unnamed(old, new, around));
+    found
 }
 
 fn removed<'a>(old: &'a Manifest, around: &Around<'a>) -> Option<Danger> {
@@ -88,7 +92,13 @@ impl Direction {
     fn change<'a>(&self, old: Option<&Manifest>, new: &'a Manifest, around: &Around<'a>) -> Option<Danger> {
         let was_blocking = old.is_some_and(|old| self.blocks(old));
         if self.blocks(new) && !was_blocking && !around.is_new {
-            let mut others = around.others("NetworkPolicy", around.after(new));
+            let placed = around.after(new);
+            let selector = new.object().at(&["spec", "podSelector"]);
+            if around.model.after.selected(placed.namespace, selector).next().is_some() {
+                // Which of them get nothing is known.
+                return None;
+            }
+            let mut others = around.others("NetworkPolicy", placed);
             let is_allowed = others.any(|other| !items(other.object(), &["spec", self.rules]).is_empty());
             let blocked = match self.name {
                 "Ingress" => "no connection to its Pods gets through, unless another policy allows it",
@@ -141,14 +151,14 @@ impl Direction {
 
     /// Reference: kubernetes API NetworkPolicySpec.policyTypes: Ingress always when there are none, Egress when there are
     /// rules for it.
-    fn isolates(&self, policy: &Manifest) -> bool {
+    pub(super) fn isolates(&self, policy: &Manifest) -> bool {
         match policy.object().at(&["spec", "policyTypes"]).and_then(Value::as_sequence) {
             Some(types) if !types.is_empty() => types.iter().any(|sort| sort.as_str() == Some(self.name)),
             _ => self.name == "Ingress" || !items(policy.object(), &["spec", self.rules]).is_empty(),
         }
     }
 
-    fn blocks(&self, policy: &Manifest) -> bool {
+    pub(super) fn blocks(&self, policy: &Manifest) -> bool {
         self.isolates(policy) && items(policy.object(), &["spec", self.rules]).is_empty()
     }
 
@@ -179,6 +189,9 @@ pub(super) fn unselected<'a>(
     around: &Around<'a>,
 ) -> Option<Danger> {
     let (old, new) = services(old, new)?;
+    if let Some(danger) = loses_selector(old, new, around) {
+        return Some(danger);
+    }
     let selector = |service: &'_ Manifest| {
         let labels = service.object().at(&["spec", "selector"]).filter(|labels| labels.as_mapping().is_some())?;
         Some(Value::Mapping(Mapping::from([("matchLabels".to_owned(), labels.clone())])))
@@ -197,6 +210,31 @@ pub(super) fn unselected<'a>(
     // What goes together with its Service is not missed.
     let goes_too = is_lasting && around.are_pods_gone(namespace, Some(&before));
     (is_lost && !goes_too).then(|| Danger::new(Severity::Outage, What::Unselected { is_lasting }))
+}
+
+/// A Service whose endpoints nothing keeps any more, where none come with the change.
+///
+/// Reference: kubernetes docs/concepts/services-networking/service, "Services without selectors".
+fn loses_selector<'a>(old: &'a Manifest, new: &'a Manifest, around: &Around<'a>) -> Option<Danger> {
+    let has_selector = |service: &Manifest| {
+        service.object().at(&["spec", "selector"]).and_then(Value::as_mapping).is_some_and(|labels| !labels.is_empty())
+    };
+    let is_of = |endpoints: &Manifest| match (endpoints.home_group(), endpoints.kind()) {
+        ("", "Endpoints") => endpoints.name() == new.name(),
+        ("discovery.k8s.io", "EndpointSlice") => {
+            let label = ["metadata", "labels", "kubernetes.io/service-name"];
+            endpoints.object().at(&label).and_then(Value::as_str) == Some(new.name())
+        }
+        _ => false,
+    };
+    let namespace = around.after(new).namespace;
+    let has_endpoints = || around.model.after.all().iter().any(|one| one.namespace == namespace && is_of(one.manifest));
+    let is_lost = service_type(new) != "ExternalName" && has_selector(old) && !has_selector(new) && !has_endpoints();
+    let text = "has no selector any more: its endpoints are those of the Pods that run now, and go with them";
+    is_lost.then(|| {
+        let advice = "keep the selector, or add an EndpointSlice of its own in this change";
+        Danger::said(Severity::Outage, "unselected", text.to_owned(), advice)
+    })
 }
 
 /// Annotations by which clouds keep a load balancer inside of their network, each with its value.

@@ -1,5 +1,6 @@
 //! Objects whose controllers own data: databases, topics, buckets, pools of storage.
 
+mod backups;
 mod guards;
 mod storage;
 mod table;
@@ -100,6 +101,8 @@ pub(super) fn changed(old: &Manifest, new: &Manifest) -> Vec<Danger> {
     found.extend(versions::changed(old, new));
     found.extend(guards::dropped(old, new));
     found.extend(storage::changed(old, new));
+    found.extend(backups::dropped(old, new));
+    found.extend(backups::unbudgeted(old, new));
     found
 }
 
@@ -192,7 +195,10 @@ fn retention(old: &Manifest, new: &Manifest) -> Vec<Danger> {
 }
 
 /// Whether Argo CD removes an object that would take data with it.
-pub(super) fn removed(old: &Manifest, around: &Around<'_>) -> Option<Danger> {
+pub(super) fn removed<'a>(old: &'a Manifest, around: &Around<'a>) -> Option<Danger> {
+    if let Some(danger) = backups::removed(old, around) {
+        return Some(danger);
+    }
     let pruning = around.pruning.of(old);
     let (severity, loss) = loss(old)?;
     pruning.removes().then(|| {

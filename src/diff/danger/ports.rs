@@ -1,9 +1,12 @@
 //! Ports that are asked for and not there.
 
+use std::collections::BTreeSet;
+
+use dry_files::diag::more::listed;
 use go_yaml::Value;
 
-use super::around::services;
-use super::{Around, Danger, Severity, items};
+use super::around::{name, services};
+use super::{Around, Danger, Severity, backends, items};
 use crate::diff::model::pods::{containers, has_port, spec};
 use crate::diff::model::{Placed, Side, chooses, number, word};
 use crate::manifest::Manifest;
@@ -70,17 +73,45 @@ fn unready<'a>(old: &'a Manifest, new: &'a Manifest, around: &Around<'a>) -> Opt
     })
 }
 
-/// A ServiceMonitor that reads a port which none of the Services has that it selects.
+/// A ServiceMonitor whose Services are there without the labels by which it chose them.
+///
+/// Reference: prometheus-operator docs/api-reference/api, ServiceMonitorSpec `selector`.
+pub(super) fn unselected<'a>(old: Option<&'a Manifest>, new: &'a Manifest, around: &Around<'a>) -> Option<Danger> {
+    let old = old.filter(|_| (new.home_group(), new.kind()) == ("monitoring.coreos.com", "ServiceMonitor"))?;
+    let (before, after) = (&around.model.before, &around.model.after);
+    let is_left = || selected_services(around.before(old), before).any(|service| after.find(service).is_some());
+    let is_lost = selected_services(around.after(new), after).next().is_none() && is_left();
+    is_lost.then(|| {
+        let text = "selects none of its Services any more: it reads nothing".to_owned();
+        Danger::said(Severity::Other, "unselected", text, "check the labels of the Services that it shall read")
+    })
+}
+
+/// The Services that a ServiceMonitor chooses of its namespace; none where it looks elsewhere too.
+fn selected_services<'a>(monitor: Placed<'a>, side: &Side<'a>) -> impl Iterator<Item = Placed<'a>> {
+    let object = monitor.manifest.object();
+    let selector = object.at(&["spec", "selector"]).filter(|_| object.at(&["spec", "namespaceSelector"]).is_none());
+    let labels =
+        |service: &Placed<'a>| service.manifest.object().at(&["metadata", "labels"]).and_then(Value::as_mapping);
+    let services = side.of_kind("Service", monitor.namespace);
+    services
+        .filter(move |service| selector.is_some_and(|selector| chooses(selector, labels(service))))
+        .collect::<Vec<_>>()
+        .into_iter()
+}
+
+/// A ServiceMonitor or PodMonitor that reads a port which nothing has that it selects.
 ///
 /// Reference: prometheus-operator docs/api-reference/api, Endpoint: `port` is the name of a port of the Service.
 pub(super) fn monitored<'a>(old: Option<&'a Manifest>, new: &'a Manifest, around: &Around<'a>) -> Vec<Danger> {
-    if (new.home_group(), new.kind()) != ("monitoring.coreos.com", "ServiceMonitor") {
+    if new.home_group() != "monitoring.coreos.com" || !matches!(new.kind(), "ServiceMonitor" | "PodMonitor") {
         return Vec::new();
     }
     let was = old.map(|old| unmonitored(around.before(old), &around.model.before)).unwrap_or_default();
     let danger = |port: &&str| {
-        let text = format!("reads port `{port}`, which none of the Services has that it selects: it reads nothing");
-        Danger::said(Severity::Other, "noPort", text, "check the names of the ports of its Services")
+        let what = if new.kind() == "PodMonitor" { "Pods" } else { "Services" };
+        let text = format!("reads port `{port}`, which none of the {what} has that it selects: it reads nothing");
+        Danger::said(Severity::Other, "noPort", text, "check the names of the ports of what it selects")
     };
     let now = unmonitored(around.after(new), &around.model.after);
     now.iter().filter(|port| !was.contains(port)).map(danger).collect()
@@ -88,19 +119,25 @@ pub(super) fn monitored<'a>(old: Option<&'a Manifest>, new: &'a Manifest, around
 
 fn unmonitored<'a>(monitor: Placed<'a>, side: &Side<'a>) -> Vec<&'a str> {
     let object = monitor.manifest.object();
-    let Some(selector) = object.at(&["spec", "selector"]) else { return Vec::new() };
-    if object.at(&["spec", "namespaceSelector"]).is_some() {
-        return Vec::new();
+    if monitor.manifest.kind() == "PodMonitor" {
+        return unread(monitor, side);
     }
-    let labels =
-        |service: &Placed<'a>| service.manifest.object().at(&["metadata", "labels"]).and_then(Value::as_mapping);
-    let services = side.of_kind("Service", monitor.namespace).filter(|service| chooses(selector, labels(service)));
-    let ports: Vec<&str> = services
+    let ports: Vec<&str> = selected_services(monitor, side)
         .flat_map(|service| items(service.manifest.object(), &["spec", "ports"]))
         .map(|port| word(port, &["name"]))
         .collect();
     let read = items(object, &["spec", "endpoints"]).iter().filter_map(|endpoint| endpoint.get("port")?.as_str());
     read.filter(|port| !ports.is_empty() && !ports.contains(port)).collect()
+}
+
+/// The ports that a PodMonitor reads and that no container has of the Pods which it chooses, where it chooses any that are known.
+fn unread<'a>(monitor: Placed<'a>, side: &Side<'a>) -> Vec<&'a str> {
+    let object = monitor.manifest.object();
+    let selector = object.at(&["spec", "selector"]).filter(|_| object.at(&["spec", "namespaceSelector"]).is_none());
+    let pods: Vec<&Value> = side.selected(monitor.namespace, selector).filter_map(|one| spec(one.manifest)).collect();
+    let read = items(object, &["spec", "podMetricsEndpoints"]).iter().filter_map(|endpoint| endpoint.get("port"));
+    let is_lacking = |port: &&Value| !pods.is_empty() && !pods.iter().any(|pods| has_port(pods, port));
+    read.filter(|port| port.as_str().is_some()).filter(is_lacking).filter_map(Value::as_str).collect()
 }
 
 fn named_targets(service: &Manifest) -> Vec<&Value> {
@@ -120,21 +157,67 @@ fn lacking_targets(service: Placed<'_>, side: &Side<'_>) -> Vec<String> {
     named.into_iter().filter(is_lacking).filter_map(|target| target.as_str().map(str::to_owned)).collect()
 }
 
-/// Ports of a Service that go. A headless one leads to its Pods by DNS alone, whichever ports it lists.
+/// Ports of a Service that go, and names of ports by which routes beside it still lead to them. A headless one leads to its Pods by DNS
+/// alone, whichever ports it lists.
 ///
-/// Reference: kubernetes docs/concepts/services-networking/service, "Headless Services".
-pub(super) fn gone(old: &Manifest, new: &Manifest) -> Vec<Danger> {
+/// Reference: kubernetes docs/concepts/services-networking/service, "Headless Services", "Protocols for Services".
+pub(super) fn gone<'a>(old: &'a Manifest, new: &'a Manifest, around: &Around<'a>) -> Vec<Danger> {
     let Some((old, new)) = services(Some(old), Some(new)) else { return Vec::new() };
     let is_elsewhere = word(new.object(), &["spec", "type"]) == "ExternalName";
     let is_headless = word(old.object(), &["spec", "clusterIP"]) == "None";
-    let ports = |service: &'_ Manifest| -> Vec<i64> {
-        items(service.object(), &["spec", "ports"]).iter().filter_map(|port| number(port, &["port"])).collect()
-    };
-    let now = ports(new);
-    let gone = ports(old).into_iter().filter(|port| !is_elsewhere && !is_headless && !now.contains(port));
-    let danger = |port: i64| {
-        let text = format!("port {port} removed: who connects to it is refused");
+    if is_elsewhere {
+        return Vec::new();
+    }
+    let (was, now) = (ports(old), ports(new));
+    let gone = was.iter().filter(|port| !is_headless && !now.iter().any(|one| one.place() == port.place()));
+    let danger = |port: &Port<'_>| {
+        let is_other = now.iter().any(|one| one.number == port.number);
+        let protocol = if is_other { format!("/{}", port.protocol) } else { String::new() };
+        let text = format!("port {}{protocol} removed: who connects to it is refused", port.number);
         Danger::said(Severity::Outage, "portGone", text, "keep the old port beside the new one until nothing uses it")
     };
-    gone.map(danger).collect()
+    let mut found: Vec<Danger> = gone.map(danger).collect();
+    let placed = around.after(new);
+    let is_there = |port: &Port<'_>| now.iter().any(|one| one.place() == port.place());
+    let is_named = |name: &str| name.is_empty() || now.iter().any(|one| one.name == name);
+    for port in was.iter().filter(|port| is_there(port) && !is_named(port.name)) {
+        let users: BTreeSet<String> = backends::by_name(placed, port.name, &around.model.after).map(name).collect();
+        if !users.is_empty() {
+            let users = listed(users, NAMED_MAX);
+            let text =
+                format!("no port has the name `{}` any more, by which {users} leads to it: requests fail", port.name);
+            found.push(Danger::said(Severity::Outage, "noPort", text, "keep the name, or change it in both"));
+        }
+    }
+    found
+}
+
+/// How many routes are named.
+const NAMED_MAX: usize = 4;
+
+/// A port of a Service.
+struct Port<'m> {
+    name: &'m str,
+    number: i64,
+    protocol: &'m str,
+}
+
+impl Port<'_> {
+    /// What a Service knows it by.
+    fn place(&self) -> (i64, &str) {
+        (self.number, self.protocol)
+    }
+}
+
+fn ports(service: &Manifest) -> Vec<Port<'_>> {
+    let all = items(service.object(), &["spec", "ports"]).iter();
+    all.filter_map(|one| {
+        let number = number(one, &["port"])?;
+        let protocol = match word(one, &["protocol"]) {
+            "" => "TCP",
+            protocol => protocol,
+        };
+        Some(Port { name: word(one, &["name"]), number, protocol })
+    })
+    .collect()
 }

@@ -4,6 +4,7 @@ use std::collections::BTreeSet;
 
 use go_yaml::Value;
 
+use super::mounts::{Source, mounts};
 use super::{Danger, Severity, What, items};
 use crate::diff::model::pods::{containers, spec};
 use crate::manifest::Manifest;
@@ -34,12 +35,50 @@ pub(super) const LEVELS: [&str; 3] = ["privileged", "baseline", "restricted"];
 /// were there before also to run as root, where that was forbidden.
 pub(super) fn gained(old: Option<&Manifest>, new: &Manifest) -> Option<Danger> {
     let before: BTreeSet<String> = old.map(rights).unwrap_or_default();
-    let mut gains: Vec<String> = rights(new).difference(&before).cloned().collect();
+    let had = |right: &String| {
+        let anyone = |right: &str, of: &Manifest, other: &Manifest| without_container(right, of, other);
+        old.is_some_and(|old| {
+            let now = anyone(right, new, old);
+            before.iter().any(|was| anyone(was, old, new) == now) || has_host_path(old, new, right)
+        })
+    };
+    let mut gains: Vec<String> = rights(new).into_iter().filter(|right| !had(right)).collect();
     if let Some(old) = old {
         gains.extend(lowered(old, new));
         gains.extend(root(old, new));
     }
     (!gains.is_empty()).then(|| Danger::new(Severity::Security, What::Privileged { gains }))
+}
+
+/// A right of a container that only one of two has under its name: there it may have another one, and the Pod is the boundary.
+fn without_container(right: &str, of: &Manifest, other: &Manifest) -> String {
+    let names = |object: &Manifest| -> BTreeSet<String> {
+        spec(object).into_iter().flat_map(containers).map(|(name, _)| format!("`{name}`")).collect()
+    };
+    let (own, others) = (names(of), names(other));
+    let alone = own.difference(&others).find(|name| right.contains(name.as_str()));
+    alone.map_or_else(|| right.to_owned(), |name| right.replace(name.as_str(), "`*`"))
+}
+
+/// How rights to files of the host begin.
+const HOST_PATH: &str = "files of the host (hostPath ";
+
+/// Whether a right is to files of the host that the Pods had before, and no more of them than to read where they could only read.
+fn has_host_path(old: &Manifest, new: &Manifest, right: &str) -> bool {
+    let Some(path) = right.strip_prefix(HOST_PATH).and_then(|rest| rest.strip_suffix(')')) else { return false };
+    let is_below = |of: &str| {
+        let of = of.trim_end_matches('/');
+        path.strip_prefix(of).is_some_and(|rest| rest.is_empty() || rest.starts_with('/'))
+    };
+    let writes = |object: &Manifest, is_it: &dyn Fn(&str) -> bool| -> Option<bool> {
+        let all = mounts(object).into_iter().filter_map(|mount| match mount.source {
+            Source::Host(path) if is_it(path) => Some(!mount.is_read_only),
+            _ => None,
+        });
+        all.reduce(|one, other| one || other)
+    };
+    let before = writes(old, &is_below);
+    before.is_some_and(|wrote| wrote || writes(new, &|one: &str| one == path) != Some(true))
 }
 
 /// What the baseline forbids and the Pods of an object ask for.
@@ -55,7 +94,7 @@ fn rights(manifest: &Manifest) -> BTreeSet<String> {
     );
     for volume in items(spec, &["volumes"]) {
         let path = volume.at(&["hostPath", "path"]).and_then(Value::as_str);
-        rights.extend(path.map(|path| format!("files of the host (hostPath {path})")));
+        rights.extend(path.map(|path| format!("{HOST_PATH}{path})")));
     }
     for sysctl in items(spec, &["securityContext", "sysctls"]) {
         let name = sysctl.get("name").and_then(Value::as_str).unwrap_or_default();

@@ -4,7 +4,8 @@ use std::collections::BTreeSet;
 
 use go_yaml::Value;
 
-use super::text;
+use super::{Around, text};
+use crate::diff::model::{Side, Thing, word};
 use crate::manifest::Manifest;
 
 /// How many combinations of verbs and things are looked at in one role: no role that was written by hand has as many.
@@ -18,7 +19,7 @@ const EVERYBODY: [&str; 3] = ["system:unauthenticated", "system:anonymous", "sys
 
 /// What an object grants that it did not grant before. A role or binding that is new counts only where it gives
 /// unbounded rights, or rights to everybody: each chart brings roles of its own.
-pub(super) fn widened(old: Option<&Manifest>, new: &Manifest) -> Vec<String> {
+pub(super) fn widened(old: Option<&Manifest>, new: &Manifest, around: &Around<'_>) -> Vec<String> {
     if new.home_group() != "rbac.authorization.k8s.io" {
         return Vec::new();
     }
@@ -27,7 +28,7 @@ pub(super) fn widened(old: Option<&Manifest>, new: &Manifest) -> Vec<String> {
         ("Role" | "ClusterRole", None) => {
             unique(grants(new).iter().filter(|grant| grant.is_unbounded()).map(Grant::to_string))
         }
-        ("RoleBinding" | "ClusterRoleBinding", old) => binding(old, new),
+        ("RoleBinding" | "ClusterRoleBinding", old) => binding(old, new, around),
         _ => Vec::new(),
     }
 }
@@ -55,23 +56,39 @@ fn aggregates_to(role: &Manifest, to: &str) -> bool {
     role.kind() == "ClusterRole" && text(role, &["metadata", "labels", &label]) == "true"
 }
 
-fn binding(old: Option<&Manifest>, new: &Manifest) -> Vec<String> {
+fn binding(old: Option<&Manifest>, new: &Manifest, around: &Around<'_>) -> Vec<String> {
     let role = text(new, &["roleRef", "name"]);
     let is_everybody = |subject: &str| EVERYBODY.iter().any(|group| subject.ends_with(group));
-    let mut gaining: Vec<String> = subjects(new).collect();
+    let mut gaining: Vec<&Value> = subjects(new).iter().collect();
     match old {
         Some(old) => {
-            let before: Vec<String> = subjects(old).collect();
-            gaining.retain(|subject| !before.contains(subject));
+            let before = subjects(old);
+            let had = |subject: &Value| before.iter().any(|was| describe_subject(was) == describe_subject(subject));
+            gaining.retain(|subject| !had(subject) && !before.iter().any(|was| has_moved(was, subject, around)));
         }
-        None => gaining.retain(|subject| role == "cluster-admin" || is_everybody(subject)),
+        None => gaining.retain(|subject| role == "cluster-admin" || is_everybody(&describe_subject(subject))),
     }
-    gaining.into_iter().map(|subject| format!("{role} for {subject}")).collect()
+    gaining.into_iter().map(|subject| format!("{role} for {}", describe_subject(subject))).collect()
 }
 
-fn subjects(binding: &Manifest) -> impl Iterator<Item = String> {
-    let subjects = binding.object().get("subjects").and_then(Value::as_sequence).unwrap_or_default();
-    subjects.iter().map(describe_subject)
+fn subjects(binding: &Manifest) -> &[Value] {
+    binding.object().get("subjects").and_then(Value::as_sequence).unwrap_or_default()
+}
+
+/// Whether an account is that of another namespace which moves in this change, so that its Pods gain nothing.
+fn has_moved(was: &Value, now: &Value, around: &Around<'_>) -> bool {
+    let is_account = |subject: &Value| word(subject, &["kind"]) == "ServiceAccount";
+    let account = |subject: &Value| {
+        let name = |key| word(subject, &[key]).to_owned();
+        Thing { kind: "ServiceAccount", namespace: name("namespace"), name: name("name") }
+    };
+    let (from, to) = (account(was), account(now));
+    let moves = |from: &Thing, to: &Thing| {
+        let is_there = |side: &Side<'_>, thing: &Thing| side.provides(thing);
+        let (before, after) = (&around.model.before, &around.model.after);
+        is_there(before, from) && !is_there(before, to) && is_there(after, to) && !is_there(after, from)
+    };
+    is_account(was) && is_account(now) && from.name == to.name && from != to && moves(&from, &to)
 }
 
 fn describe_subject(subject: &Value) -> String {
@@ -191,7 +208,10 @@ impl std::fmt::Display for Grant<'_> {
         match self.on {
             On::Resource { group, resource, name } => {
                 let dot = if group.is_empty() { "" } else { "." };
-                write!(f, "{verb} {resource}{dot}{group}")?;
+                match resource.split_once('/') {
+                    Some((resource, part)) => write!(f, "{verb} {resource}{dot}{group}/{part}")?,
+                    None => write!(f, "{verb} {resource}{dot}{group}")?,
+                }
                 name.map_or(Ok(()), |name| write!(f, "/{name}"))
             }
             On::Url(url) => write!(f, "{verb} {url}"),

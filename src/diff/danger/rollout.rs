@@ -3,6 +3,7 @@
 use go_yaml::Value;
 
 use super::availability::fewest;
+use super::mounts::{Source, mounts};
 use super::{Around, Danger, Severity, before};
 use crate::diff::model::pods::{running, spec};
 use crate::diff::model::{Placed, Side, number, word};
@@ -16,12 +17,12 @@ pub(super) fn strategy<'a>(old: &'a Manifest, new: &'a Manifest, around: &Around
     let was = all_at_once(around.before(old), &around.model.before);
     was.is_none().then(|| {
         let text = format!("{why}: nothing runs for a while in each rollout");
-        Danger::said(
-            Severity::Outage,
-            "rollout",
-            text,
-            "keep some Pods available: `maxUnavailable: 25%` is the default",
-        )
+        // A volume of one node is not for two Pods at a time.
+        let is_meant = why.starts_with("`Recreate`")
+            && fewest(around.after(new), &around.model.after) == Some(1)
+            && mounts(new).iter().any(|mount| matches!(mount.source, Source::Claim(_)));
+        let severity = if is_meant { Severity::Other } else { Severity::Outage };
+        Danger::said(severity, "rollout", text, "keep some Pods available: `maxUnavailable: 25%` is the default")
     })
 }
 
@@ -53,7 +54,7 @@ fn all_at_once(workload: Placed<'_>, side: &Side<'_>) -> Option<String> {
 pub(super) fn paused(old: &Manifest, new: &Manifest) -> Option<Danger> {
     let (field, text) = match (new.home_group(), new.kind()) {
         ("apps", "Deployment") => ("paused", "paused: changes of its Pods are not rolled out"),
-        ("batch", "CronJob") => ("suspend", "suspended: it no longer runs"),
+        ("batch", "CronJob") | ("argoproj.io", "CronWorkflow") => ("suspend", "suspended: it no longer runs"),
         ("velero.io", "Schedule") => ("paused", "paused: no backups are made"),
         ("postgresql.cnpg.io", "ScheduledBackup") => ("suspend", "suspended: no backups are made"),
         _ => return None,

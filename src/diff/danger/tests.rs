@@ -1,5 +1,5 @@
 use super::*;
-use crate::diff::{ObjectDiff, Options, compare};
+use crate::diff::{ObjectDiff, Options, Syncs, compare};
 use crate::manifest::{Source, read};
 
 fn manifests(text: &str) -> Vec<Manifest> {
@@ -12,12 +12,13 @@ struct Case {
     old: String,
     new: String,
     pruning: Pruning,
+    syncs: Syncs,
     expected: Vec<String>,
     restarts: Option<bool>,
 }
 
 fn cases() -> Vec<Case> {
-    ["changes.yaml", "environments.yaml", "beside.yaml", "equal.yaml", "commits.yaml"]
+    ["changes.yaml", "environments.yaml", "beside.yaml", "equal.yaml", "commits.yaml", "judged.yaml"]
         .into_iter()
         .flat_map(read_cases)
         .collect()
@@ -46,6 +47,7 @@ fn read_cases(file: &str) -> Vec<Case> {
             old: text("old"),
             new: text("new"),
             pruning,
+            syncs: manifests(&text("application")).first().map(|one| Syncs::of(one.object())).unwrap_or_default(),
             expected: expected.collect(),
             restarts: case.get("restarts").and_then(Value::as_bool),
         }
@@ -54,7 +56,7 @@ fn read_cases(file: &str) -> Vec<Case> {
 }
 
 fn diffs(case: &Case) -> Vec<ObjectDiff> {
-    let options = Options { pruning: case.pruning, ..Options::default() };
+    let options = Options { pruning: case.pruning, syncs: case.syncs.clone(), ..Options::default() };
     compare(&manifests(&case.old), &manifests(&case.new), &options)
 }
 

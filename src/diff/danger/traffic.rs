@@ -1,10 +1,12 @@
 //! Where requests go: shares that shift, paths that go, addresses that change.
 
+use std::collections::BTreeMap;
+
 use go_yaml::Value;
 
-use super::around::{service_type, services};
-use super::{Around, Danger, Severity, items, network};
-use crate::diff::model::{Placed, Route, Side, hosts, ingress_class, number, routes, word};
+use super::around::{self, service_type, services};
+use super::{Around, Danger, Severity, addresses, items, network};
+use crate::diff::model::{Placed, Route, Side, Through, hosts, ingress_class, is_for, number, routes, word};
 use crate::manifest::Manifest;
 
 /// From which change of a share on it is worth a word, in percent of all requests.
@@ -21,13 +23,41 @@ pub(super) fn shifted<'a>(old: &'a Manifest, new: &'a Manifest, around: &Around<
         let mut by_gateway = around.model.after.routes().filter(|now| is_rule(&now) && now.through == was.through);
         match by_gateway.next().or_else(|| after.iter().find(is_rule).cloned()) {
             Some(now) => {
-                found.extend(share(was, &now));
+                let is_same =
+                    are_same_pods((was, around.before(old).namespace), (&now, around.after(new).namespace), around);
+                found.extend(share(was, &now).filter(|_| !is_same));
                 found.extend(subpaths_gone(was, &after, &around.model.after));
             }
-            None => found.extend(path_gone(was, new, &around.model.after)),
+            None => found.extend(path_gone(was, new, around)),
         }
     }
     found
+}
+
+/// Whether the Pods that get requests are those that got them, whatever their Services are called.
+fn are_same_pods((was, home): (&Route, &str), (now, namespace): (&Route, &str), around: &Around<'_>) -> bool {
+    let before = by_pods(was, home, &around.model.before);
+    let after = by_pods(now, namespace, &around.model.after);
+    home == namespace && before.is_some_and(|before| after.is_some_and(|after| before == after))
+}
+
+/// The shares, in whole percent, by the workloads that get them. None where these are not known, or a controller moves requests
+/// between Services of one selector.
+fn by_pods(route: &Route, namespace: &str, side: &Side<'_>) -> Option<BTreeMap<Vec<String>, i64>> {
+    let mut shares = BTreeMap::new();
+    for (backend, share) in &route.shares {
+        let service = side.of_kind("Service", namespace).find(|one| one.manifest.name() == *backend)?;
+        let pods = side.served_by(service);
+        if pods.is_empty() || pods.iter().any(|one| one.manifest.kind() == "Rollout") {
+            return None;
+        }
+        let mut names: Vec<String> = pods.into_iter().map(around::name).collect();
+        names.sort();
+        #[expect(clippy::cast_possible_truncation, reason = "a share is at most 100")]
+        let percent = share.round() as i64;
+        *shares.entry(names).or_insert(0) += percent;
+    }
+    (!shares.is_empty()).then_some(shares)
 }
 
 fn share(was: &Route, now: &Route) -> Option<Danger> {
@@ -68,16 +98,21 @@ fn subpaths_gone(was: &Route, own: &[Route], after: &Side<'_>) -> Option<Danger>
 }
 
 /// A path of an Ingress whose host is served on.
-fn path_gone(was: &Route, new: &Manifest, after: &Side<'_>) -> Option<Danger> {
+fn path_gone<'a>(was: &Route, new: &'a Manifest, around: &Around<'a>) -> Option<Danger> {
     let (host, path) = was.matches.split_once('/').filter(|_| new.kind() == "Ingress")?;
     let is_served = |route: &Route| {
-        let prefix = route.matches.trim_end_matches('/');
-        route.matches.starts_with(host) && was.matches.starts_with(prefix)
+        let (pattern, prefix) = route.matches.split_once('/').unwrap_or((&route.matches, ""));
+        pattern.split(", ").any(|one| is_for(one, false, host)) && path.starts_with(prefix.trim_end_matches('/'))
     };
+    let after = &around.model.after;
     let mut all = after.routes();
-    let is_host_gone = !host.is_empty() && host != "*" && !after.serves(host);
+    let through = Through::of(around.after(new));
+    let is_host_gone = !host.is_empty() && host != "*" && !after.serves(host, through.as_ref());
     (!is_host_gone && !all.any(|route| is_served(&route))).then(|| {
-        let text = format!("{host}/{path} is no longer served");
+        let text = match host {
+            "*" => format!("/{path} of all hosts is no longer served"),
+            host => format!("{host}/{path} is no longer served"),
+        };
         Danger::said(Severity::Outage, "pathGone", text, "check that no one uses the path, or redirect it first")
     })
 }
@@ -127,11 +162,7 @@ pub(super) fn elsewhere(old: &Manifest, new: &Manifest) -> Option<Danger> {
             let (from, to) = node_port(old, new)?;
             format!("port {from} of the nodes → {to}: who connects to {from} is refused")
         }
-        ("LoadBalancer", "LoadBalancer") => {
-            let (from, to) = (field(old, "loadBalancerIP"), field(new, "loadBalancerIP"));
-            let changes = from != to && !from.is_empty();
-            changes.then(|| format!("its load balancer gets another address than {from}"))?
-        }
+        ("LoadBalancer", "LoadBalancer") => addresses::balanced(old, new)?,
         ("LoadBalancer", _) => format!("{from} → {to}: its load balancer goes, with its address"),
         ("NodePort", "ClusterIP") => format!("{from} → {to}: the port of the nodes goes that leads to it"),
         _ => return None,

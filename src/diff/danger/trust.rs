@@ -38,8 +38,9 @@ fn distrust(of: Placed<'_>, side: &Side<'_>) -> Option<String> {
 
 /// An issuer by its name: what it is where it is known, else what its name says.
 fn named(name: &str, kind: &str, of: Placed<'_>, side: &Side<'_>) -> Option<String> {
-    let namespace = if kind == "Issuer" { of.namespace } else { "" };
-    let mut known = side.of_kind(kind, namespace).map(|one| one.manifest).filter(|one| one.name() == name);
+    // One of the cluster is in no namespace, whatever its Application has for objects that name none.
+    let is_here = |one: &Placed<'_>| kind == "ClusterIssuer" || one.namespace == of.namespace;
+    let mut known = side.listed(kind).filter(is_here).map(|one| one.manifest).filter(|one| one.name() == name);
     if let Some(known) = known.next() {
         return issuer(known).map(|why| format!("{kind} {name}: {why}"));
     }

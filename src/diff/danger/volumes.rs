@@ -4,6 +4,7 @@ use std::collections::BTreeMap;
 
 use go_yaml::Value;
 
+use super::mounts::mounts;
 use super::quantity::quantity;
 use super::{Around, Danger, Severity, before, items};
 use crate::diff::model::pods::{containers, spec};
@@ -61,9 +62,18 @@ fn mounted_elsewhere(old: &Manifest, new: &Manifest, volume: &str) -> Option<Dan
         let mounts = items(container, &["volumeMounts"]).iter().filter(|mount| word(mount, &["name"]) == volume);
         mounts.map(|mount| word(mount, &["mountPath"]).to_owned()).collect()
     };
+    let (before_all, all) = (mounts(old), mounts(new));
+    let is_found = |name: &str, path: &str| {
+        let mut was = before_all.iter().filter(|one| (one.container, one.volume, one.path) == (name, volume, path));
+        was.any(|was| all.iter().any(|now| now.container == name && now.is_found(was)))
+    };
     for (name, container) in containers(spec(new)?) {
         let (Some(was), now) = (before(Some(old), name).map(paths), paths(container)) else { continue };
-        let (Some(from), Some(to)) = (was.iter().find(|path| !now.contains(path)), now.first()) else { continue };
+        let (Some(from), Some(to)) =
+            (was.iter().find(|path| !now.contains(path) && !is_found(name, path)), now.first())
+        else {
+            continue;
+        };
         let text = format!(
             "volume `{volume}` is at {to} of `{name}` in place of {from}: what is kept is no longer found there"
         );

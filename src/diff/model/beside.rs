@@ -3,7 +3,8 @@
 use std::collections::BTreeSet;
 use std::sync::OnceLock;
 
-use super::{Placed, Thing, hosts, provided_by};
+use super::hosts::Hosts;
+use super::{LISTED, Placed, Thing, Through, provided_by};
 use crate::manifest::{Source, read};
 
 /// `manifest.yaml` of the Applications that do not change. It is read when a rule asks for what no other object provides.
@@ -17,7 +18,9 @@ pub(crate) struct Beside {
 #[derive(Debug, Clone, Default)]
 struct Known {
     things: BTreeSet<Thing>,
-    hosts: BTreeSet<String>,
+    hosts: Hosts,
+    /// Listed kinds with their namespaces.
+    kinds: BTreeSet<(&'static str, String)>,
 }
 
 impl Beside {
@@ -37,9 +40,15 @@ impl Beside {
         self.known().things.contains(thing) || self.known().things.contains(&anywhere())
     }
 
-    /// Whether some object serves a host.
-    pub(in crate::diff) fn serves(&self, host: &str) -> bool {
-        self.known().hosts.contains(host)
+    /// Whether some object serves a host that was served `through` somewhere.
+    pub(in crate::diff) fn serves(&self, host: &str, through: Option<&Through>) -> bool {
+        self.known().hosts.serve(host, through, None)
+    }
+
+    /// Whether some object is of a listed kind and in a namespace, or may be: its namespace, or it, may not be known.
+    pub(in crate::diff) fn has(&self, kind: &str, namespace: &str) -> bool {
+        let mut kinds = self.known().kinds.iter();
+        self.is_cut || kinds.any(|(of, place)| *of == kind && (place == namespace || place.is_empty()))
     }
 
     fn known(&self) -> &Known {
@@ -48,8 +57,11 @@ impl Beside {
             for (text, namespace) in &self.manifests {
                 // What cannot be read is reported where it changes.
                 for manifest in read(text, Source::Output("the environment branch")).unwrap_or_default() {
-                    known.things.extend(provided_by(Placed::new(&manifest, namespace.as_deref())));
-                    known.hosts.extend(hosts(&manifest).into_iter().map(str::to_owned));
+                    let placed = Placed::new(&manifest, namespace.as_deref());
+                    known.things.extend(provided_by(placed));
+                    known.hosts.add(placed);
+                    let kind = LISTED.iter().find(|kind| **kind == manifest.kind());
+                    known.kinds.extend(kind.map(|kind| (*kind, placed.namespace.to_owned())));
                 }
             }
             known

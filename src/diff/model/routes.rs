@@ -34,8 +34,28 @@ pub(in crate::diff) fn hosts(manifest: &Manifest) -> Vec<&str> {
             items(object, &["spec", "hostnames"]).iter().filter_map(Value::as_str).collect()
         }
         ("route.openshift.io", "Route") => Some(word(object, &["spec", "host"])).into_iter().collect(),
+        ("traefik.io" | "traefik.containo.us", "IngressRoute") => {
+            let rules = items(object, &["spec", "routes"]).iter().map(|route| word(route, &["match"]));
+            rules.flat_map(matched_hosts).collect()
+        }
         _ => Vec::new(),
     }
+}
+
+/// The hosts of a rule of Traefik: ``Host(`a`, `b`) && PathPrefix(`/`)``. One that is negated is none.
+///
+/// Reference: doc.traefik.io reference/routing-configuration/http/routing/rules-and-priority.
+fn matched_hosts(rule: &str) -> Vec<&str> {
+    let mut found = Vec::new();
+    let mut rest = rule;
+    while let Some((before, after)) = rest.split_once("Host(") {
+        let (hosts, after) = after.split_once(')').unwrap_or((after, ""));
+        if !before.trim_end().ends_with('!') {
+            found.extend(hosts.split(',').map(|host| host.trim().trim_matches(['`', '"', '\''])));
+        }
+        rest = after;
+    }
+    found
 }
 
 /// The rules of an object that routes; none for any other.

@@ -19,7 +19,7 @@ pub(in crate::diff) struct Thing {
 }
 
 /// Kinds that others name, by group.
-const NAMED: [(&str, &str); 25] = [
+const NAMED: [(&str, &str); 27] = [
     ("", "ConfigMap"),
     ("", "Secret"),
     ("", "Service"),
@@ -45,6 +45,8 @@ const NAMED: [(&str, &str); 25] = [
     ("gateway.networking.k8s.io", "GatewayClass"),
     ("keda.sh", "TriggerAuthentication"),
     ("keda.sh", "ClusterTriggerAuthentication"),
+    ("traefik.io", "Middleware"),
+    ("traefik.containo.us", "Middleware"),
 ];
 
 /// Controllers that make a Secret or ConfigMap: group, kind, what they make, where its name is (else it has their own name), and
@@ -52,8 +54,8 @@ const NAMED: [(&str, &str); 25] = [
 ///
 /// Reference: external-secrets.io api/externalsecret (`creationPolicy: Owner` is the default), github.com/bitnami-labs/sealed-secrets
 /// (the Secret is owned), cert-manager.io docs/usage/certificate (the Secret stays), github.com/1Password/onepassword-operator,
-/// developer.hashicorp.com vault-secrets-operator `destination.name`, github.com/isindir/sops-secrets-operator.
-const MAKERS: [(&str, &str, &str, &[&str], bool); 10] = [
+/// developer.hashicorp.com vault-secrets-operator `destination.name`, strimzi.io docs, `KafkaUser`, github.com/isindir/sops-secrets-operator.
+const MAKERS: [(&str, &str, &str, &[&str], bool); 11] = [
     ("external-secrets.io", "ExternalSecret", "Secret", &["spec", "target", "name"], true),
     ("bitnami.com", "SealedSecret", "Secret", &["spec", "template", "metadata", "name"], true),
     ("cert-manager.io", "Certificate", "Secret", &["spec", "secretName"], false),
@@ -62,6 +64,7 @@ const MAKERS: [(&str, &str, &str, &[&str], bool); 10] = [
     ("secrets.hashicorp.com", "VaultDynamicSecret", "Secret", &["spec", "destination", "name"], false),
     ("secrets.infisical.com", "InfisicalSecret", "Secret", &["spec", "managedSecretReference", "secretName"], false),
     ("redhatcop.redhat.io", "VaultSecret", "Secret", &["spec", "output", "name"], true),
+    ("kafka.strimzi.io", "KafkaUser", "Secret", &[], true),
     ("objectbucket.io", "ObjectBucketClaim", "Secret", &[], true),
     ("objectbucket.io", "ObjectBucketClaim", "ConfigMap", &[], true),
 ];

@@ -1,8 +1,10 @@
 //! What an object needs of others, and how.
 
+mod named;
+
 use go_yaml::Value;
 
-use super::pods::{containers, spec};
+use super::pods::{containers, running, spec};
 use super::thing::{DEFINITION, Thing};
 use super::{Placed, ingress_service, items, word};
 
@@ -44,6 +46,10 @@ pub(in crate::diff) enum How {
     Rights,
     /// The controller that does what the object asks for.
     Controller,
+    /// A login to a registry.
+    Pull,
+    /// What a controller reads for the object, now or later.
+    Named,
 }
 
 /// All that an object names of what others provide.
@@ -69,6 +75,18 @@ pub(in crate::diff) fn uses(of: Placed<'_>) -> Vec<Use> {
             }
         }
         ("networking.istio.io", "VirtualService") => found.virtual_service(object),
+        ("", "ServiceAccount") => found.pull_secrets(object),
+        ("traefik.io" | "traefik.containo.us", "IngressRoute") => {
+            for route in items(object, &["spec", "routes"]) {
+                for service in items(route, &["services"]).iter().filter(|one| is_service(one)) {
+                    found.in_namespace(How::Backend, "Service", service);
+                }
+                for middleware in items(route, &["middlewares"]) {
+                    found.in_namespace(How::Controller, "Middleware", middleware);
+                }
+            }
+            found.add(How::Certificate, "Secret", word(object, &["spec", "tls", "secretName"]));
+        }
         ("keda.sh", "ScaledObject" | "ScaledJob") => {
             for trigger in items(object, &["spec", "triggers"]) {
                 let name = word(trigger, &["authenticationRef", "name"]);
@@ -116,8 +134,14 @@ pub(in crate::diff) fn uses(of: Placed<'_>) -> Vec<Use> {
     }
     if of.manifest.home_group().contains('.') && !of.manifest.home_group().ends_with(".k8s.io") {
         found.cluster(How::Controller, DEFINITION, &format!("{}.{}", of.manifest.kind(), of.manifest.home_group()));
+        let named = object.get("spec").map(|spec| named::named(spec, of.namespace)).unwrap_or_default();
+        found.uses.extend(named.into_iter().map(|thing| Use { thing, how: How::Named, key: None, is_optional: false }));
     }
     found.uses
+}
+
+fn is_service(reference: &Value) -> bool {
+    matches!(word(reference, &["kind"]), "" | "Service")
 }
 
 struct Found<'n> {
@@ -176,9 +200,19 @@ impl Found<'_> {
         for volume in items(pods, &["volumes"]) {
             self.volume(pods, volume);
         }
+        self.pull_secrets(pods);
         self.add(How::Pods, "ServiceAccount", word(pods, &["serviceAccountName"]));
         self.cluster(How::Pods, "PriorityClass", word(pods, &["priorityClassName"]));
         self.cluster(How::Pods, "RuntimeClass", word(pods, &["runtimeClassName"]));
+    }
+
+    /// Of Pods, or of an account that gives them to its Pods.
+    ///
+    /// Reference: kubernetes docs/tasks/configure-pod-container/configure-service-account, "Add ImagePullSecrets to a service account".
+    fn pull_secrets(&mut self, of: &Value) {
+        for secret in items(of, &["imagePullSecrets"]) {
+            self.add(How::Pull, "Secret", word(secret, &["name"]));
+        }
     }
 
     fn volume(&mut self, pods: &Value, volume: &Value) {
@@ -199,6 +233,8 @@ impl Found<'_> {
         let Some(source) = source else { return };
         let is_optional = source.get("optional").and_then(Value::as_bool) == Some(true);
         let how = if single.is_empty() { How::Files } else { How::SubPath };
+        // A folder of containers that end is read once, and all of it.
+        let single: &[&str] = if single.contains(&"") { &[] } else { single };
         let named = items(source, &["items"]).iter();
         let named = named.filter(|item| single.is_empty() || single.contains(&word(item, &["path"])));
         let mut keys: Vec<Option<String>> = named.map(|item| Some(word(item, &["key"]).to_owned())).collect();
@@ -234,6 +270,18 @@ impl Found<'_> {
         let annotation = |key| word(object, &["metadata", "annotations", key]);
         self.cluster(How::Controller, "ClusterIssuer", annotation("cert-manager.io/cluster-issuer"));
         self.add(How::Controller, "Issuer", annotation("cert-manager.io/issuer"));
+        for key in ["nginx.ingress.kubernetes.io/auth-secret", "nginx.ingress.kubernetes.io/auth-tls-secret"] {
+            match annotation(key).split_once('/') {
+                Some((namespace, name)) => drop(self.push(How::Named, ("Secret", namespace, name))),
+                None => self.add(How::Named, "Secret", annotation(key)),
+            }
+        }
+        // Reference: doc.traefik.io reference/routing-configuration/kubernetes/ingress: namespace and name with a dash between them.
+        for name in annotation("traefik.ingress.kubernetes.io/router.middlewares").split(',') {
+            let name = name.trim().strip_suffix("@kubernetescrd").unwrap_or_default();
+            let own = name.strip_prefix(self.namespace).and_then(|rest| rest.strip_prefix('-'));
+            self.add(How::Controller, "Middleware", own.unwrap_or_default());
+        }
     }
 
     fn route(&mut self, object: &Value) {
@@ -281,10 +329,17 @@ impl Found<'_> {
     }
 }
 
-/// The single files by which a volume is mounted; none where it is mounted as a folder too.
+/// The single files by which a volume is mounted; none where a container that runs on has it as a folder, whose files are updated. For
+/// one that only containers have which end before the others start, this is all of it.
 fn sub_paths<'p>(pods: &'p Value, volume: &str) -> Vec<&'p str> {
-    let all = containers(pods).flat_map(|(_, container)| items(container, &["volumeMounts"]));
-    let paths: Vec<&str> =
-        all.filter(|mount| word(mount, &["name"]) == volume).map(|mount| word(mount, &["subPath"])).collect();
-    if paths.contains(&"") { Vec::new() } else { paths }
+    let paths = |containers: Vec<&'p Value>| -> Vec<&'p str> {
+        let all = containers.into_iter().flat_map(|container| items(container, &["volumeMounts"]));
+        all.filter(|mount| word(mount, &["name"]) == volume).map(|mount| word(mount, &["subPath"])).collect()
+    };
+    let of_running = paths(running(pods).map(|(_, container)| container).collect());
+    match of_running.is_empty() {
+        true => paths(containers(pods).map(|(_, container)| container).collect()),
+        false if of_running.contains(&"") => Vec::new(),
+        false => of_running,
+    }
 }

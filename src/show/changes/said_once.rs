@@ -1,10 +1,10 @@
 //! What is known in two ways is said in one: of what an API server refuses that it is a danger of the object, and no warning beside
 //! that; of an Application that goes how many objects go with it, and not again of the object that its parent has of it.
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 
 use super::EnvironmentDiff;
-use crate::diff::{Change, ObjectDiff, ObjectName};
+use crate::diff::{Change, ObjectName};
 use crate::preview::Refusal;
 use dry_files::diag::Diagnostic;
 use dry_files::path::RepoPath;
@@ -29,19 +29,26 @@ pub(super) fn refusals(environments: &mut [EnvironmentDiff], warnings: &mut Vec<
         }
     }
     let is_told = |refusal: &&&Refusal| {
-        let text = text(refusal);
         let is_of = |(of, path, name): &(String, RepoPath, ObjectName)| {
             let environment = environments.iter().find(|environment| environment.branch.branch.as_str() == of);
             let mut applications = environment.iter().flat_map(|environment| &environment.applications);
             let application = applications.find(|application| application.path == *path);
             let mut objects = application.iter().flat_map(|application| &application.objects);
-            let says = |object: &ObjectDiff| object.dangers.iter().any(|danger| danger.to_string() == text);
-            objects.any(|object| object.object == *name && says(object))
+            objects.any(|object| object.object == *name && object.moved_from.is_none())
         };
         refusal.objects.iter().all(is_of)
     };
     let told: Vec<&Diagnostic> = said.iter().filter(is_told).map(|refusal| &refusal.diagnostic).collect();
     warnings.retain(|warning| !told.contains(&warning));
+}
+
+/// The objects of a branch that an API server refuses, by their paths.
+pub(super) fn refused(branch: &str, refusals: &[Refusal]) -> BTreeMap<RepoPath, BTreeSet<ObjectName>> {
+    let mut refused: BTreeMap<RepoPath, BTreeSet<ObjectName>> = BTreeMap::new();
+    for (_, path, name) in refusals.iter().flat_map(|refusal| &refusal.objects).filter(|(of, ..)| of == branch) {
+        refused.entry(path.clone()).or_default().insert(name.clone());
+    }
+    refused
 }
 
 /// Drops what is said of Applications as objects of their parents that go, where it is said of what they deploy.

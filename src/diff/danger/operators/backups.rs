@@ -1,0 +1,128 @@
+//! Backups that nothing makes any more, since what asked for them is removed.
+
+use go_yaml::Value;
+
+use super::{Around, Danger, Severity, items};
+use crate::diff::model::{Placed, Side, Thing, number, word};
+use crate::manifest::Manifest;
+
+/// What a backup is of.
+enum Of {
+    /// An object of this kind in its namespace, which a field names.
+    Named(&'static str, &'static [&'static str]),
+    /// What a list of names says; all of its sort where that is empty.
+    Listed(&'static [&'static str]),
+    /// All of its namespace.
+    Namespace,
+}
+
+/// Kinds that ask for backups: group, kind, and what they are of.
+///
+/// Reference: cloudnative-pg docs, backup; volsync.readthedocs.io usage; velero.io docs/main/api-types/schedule; longhorn.io
+/// docs/snapshots-and-backups/scheduling-backups-and-snapshots; k8up.io docs, schedules.
+const BACKUPS: [(&str, &str, Of); 5] = [
+    ("postgresql.cnpg.io", "ScheduledBackup", Of::Named("Cluster", &["spec", "cluster", "name"])),
+    ("volsync.backube", "ReplicationSource", Of::Named("PersistentVolumeClaim", &["spec", "sourcePVC"])),
+    ("velero.io", "Schedule", Of::Listed(&["spec", "template", "includedNamespaces"])),
+    ("longhorn.io", "RecurringJob", Of::Listed(&["spec", "groups"])),
+    ("k8up.io", "Schedule", Of::Namespace),
+];
+
+fn row(object: &Manifest) -> Option<&'static Of> {
+    let is_it = |(group, kind, _): &&(&str, &str, Of)| (object.home_group(), object.kind()) == (*group, *kind);
+    BACKUPS.iter().find(is_it).map(|(.., of)| of)
+}
+
+/// What asks for backups of something that stays, and goes while nothing else asks for them.
+pub(super) fn removed<'a>(old: &'a Manifest, around: &Around<'a>) -> Option<Danger> {
+    let of = row(old)?;
+    let placed = around.before(old);
+    let pruning = around.pruning.of(old);
+    let after = &around.model.after;
+    let is_same = |other: &&Placed<'a>| {
+        (other.manifest.home_group(), other.manifest.kind()) == (old.home_group(), old.kind())
+            && other.namespace == placed.namespace
+            && asks(other.manifest)
+            && of.covers(other.manifest, old)
+    };
+    let is_over =
+        asks(old) && pruning.removes() && !of.goes_too(placed, around) && !after.all().iter().any(|one| is_same(&one));
+    is_over.then(|| {
+        let what = match of {
+            Of::Named(kind, path) => format!("{kind} {}", word(old.object(), path)),
+            Of::Listed(_) | Of::Namespace => "what it was for".to_owned(),
+        };
+        let text = format!("removed: no backups of {what} are made any more");
+        Danger::said(Severity::Other, "removed", text, "check that something else makes backups").pruned(pruning)
+    })
+}
+
+/// Whether backups are made for an object as it is.
+fn asks(object: &Manifest) -> bool {
+    let is_off = ["suspend", "paused"]
+        .iter()
+        .any(|key| object.object().at(&["spec", key]).and_then(Value::as_bool) == Some(true));
+    let is_backup = match object.kind() {
+        "RecurringJob" => word(object.object(), &["spec", "task"]).starts_with("backup"),
+        _ => true,
+    };
+    is_backup && !is_off
+}
+
+impl Of {
+    /// Whether what one asks for has all of the other.
+    fn covers(&self, one: &Manifest, other: &Manifest) -> bool {
+        match self {
+            Of::Named(_, path) => word(one.object(), path) == word(other.object(), path),
+            Of::Namespace => true,
+            Of::Listed(path) => {
+                let [one, other] = [one, other].map(|object| items(object.object(), path));
+                let is_all = |names: &[Value]| names.is_empty() || names.iter().any(|name| name.as_str() == Some("*"));
+                is_all(one) || !is_all(other) && other.iter().all(|name| one.contains(name))
+            }
+        }
+    }
+
+    /// Whether what the backups are of is removed with them.
+    fn goes_too(&self, old: Placed<'_>, around: &Around<'_>) -> bool {
+        let Of::Named(kind, path) = self else { return false };
+        let name = word(old.manifest.object(), path);
+        let is_there = |side: &Side<'_>| {
+            let claim =
+                Thing { kind: "PersistentVolumeClaim", namespace: old.namespace.to_owned(), name: name.to_owned() };
+            *kind == claim.kind && side.provides(&claim)
+                || side
+                    .all()
+                    .iter()
+                    .any(|one| (one.manifest.kind(), one.manifest.name(), one.namespace) == (kind, name, old.namespace))
+        };
+        is_there(&around.model.before) && !is_there(&around.model.after)
+    }
+}
+
+/// A PostgreSQL cluster that is no longer asked for backups, and does not get them of a plugin.
+///
+/// Reference: cloudnative-pg docs, backup (`spec.backup` is where they go to), "Backup and recovery with plugins".
+pub(super) fn dropped(old: &Manifest, new: &Manifest) -> Option<Danger> {
+    let is_cluster = (new.home_group(), new.kind()) == ("postgresql.cnpg.io", "Cluster");
+    let has = |object: &Manifest| object.object().at(&["spec", "backup"]).is_some_and(|value| !value.is_null());
+    let has_plugin = !items(new.object(), &["spec", "plugins"]).is_empty();
+    (is_cluster && has(old) && !has(new) && !has_plugin).then(|| {
+        let text = "`backup` removed: no backups are made any more, nor is its log archived".to_owned();
+        Danger::said(Severity::Other, "unsaved", text, "keep it until something else makes backups")
+    })
+}
+
+/// A PostgreSQL cluster whose instances may all be evicted at once.
+///
+/// Reference: cloudnative-pg docs, kubernetes_upgrade, "PodDisruptionBudget": `enablePDB: false` removes both budgets.
+pub(super) fn unbudgeted(old: &Manifest, new: &Manifest) -> Option<Danger> {
+    let is_cluster = (new.home_group(), new.kind()) == ("postgresql.cnpg.io", "Cluster");
+    let is_off = |object: &Manifest| object.object().at(&["spec", "enablePDB"]).and_then(Value::as_bool) == Some(false);
+    // The only instance of one could never be evicted otherwise.
+    let is_one = number(new.object(), &["spec", "instances"]) == Some(1);
+    (is_cluster && is_off(new) && !is_off(old) && !is_one).then(|| {
+        let text = "`enablePDB: false`: all its instances may go down at once when nodes are drained".to_owned();
+        Danger::said(Severity::Outage, "unprotected", text, "keep it on but while a node is drained that must be")
+    })
+}

@@ -1,0 +1,114 @@
+//! Objects of other controllers that keep requests away from Pods and routes.
+
+use go_yaml::{Mapping, Value};
+
+use super::{Around, Danger, Severity, What, items};
+use crate::diff::model::{Placed, word};
+use crate::manifest::Manifest;
+
+/// Such kinds: group, kind, where the selector of their Pods is, and what is so without them.
+///
+/// Reference: docs.cilium.io security/policy; docs.tigera.io calico reference/resources/networkpolicy; istio.io
+/// docs/reference/config/security/request_authentication; gateway.envoyproxy.io docs/api/extension_types `SecurityPolicy`.
+const SHIELDS: [(&str, &str, &[&str], &str); 8] = [
+    ("cilium.io", "CiliumNetworkPolicy", &["spec", "endpointSelector"], CONNECTIONS),
+    ("cilium.io", "CiliumClusterwideNetworkPolicy", &[], CONNECTIONS),
+    ("projectcalico.org", "NetworkPolicy", &[], CONNECTIONS),
+    ("projectcalico.org", "GlobalNetworkPolicy", &[], CONNECTIONS),
+    ("crd.projectcalico.org", "NetworkPolicy", &[], CONNECTIONS),
+    ("crd.projectcalico.org", "GlobalNetworkPolicy", &[], CONNECTIONS),
+    (
+        "security.istio.io",
+        "RequestAuthentication",
+        &["spec", "selector"],
+        "removed: tokens of requests are not checked",
+    ),
+    ("gateway.envoyproxy.io", "SecurityPolicy", &[], "removed: requests that it kept from its routes are allowed"),
+];
+
+const CONNECTIONS: &str = "removed: connections that it kept from its Pods are allowed";
+
+fn row(object: &Manifest) -> Option<(&'static [&'static str], &'static str)> {
+    let is_it =
+        |(group, kind, ..): &&(&str, &str, &[&str], &str)| (*group, *kind) == (object.home_group(), object.kind());
+    SHIELDS.iter().find(is_it).map(|(.., selector, loss)| (*selector, *loss))
+}
+
+/// One that goes, where none of its sort comes in its namespace, and what it is for stays as far as that is known.
+pub(super) fn removed<'a>(old: &'a Manifest, around: &Around<'a>) -> Option<Danger> {
+    let (selector, loss) = row(old)?;
+    let (placed, pruning) = (around.before(old), around.pruning.of(old));
+    // Kinds of one sort take each other's place.
+    let is_like = |other: &Manifest| match loss {
+        CONNECTIONS => other.kind().ends_with("NetworkPolicy"),
+        _ => (other.home_group(), other.kind()) == (old.home_group(), old.kind()),
+    };
+    let is_same = |other: &Placed<'_>| is_like(other.manifest) && other.namespace == placed.namespace;
+    let comes = |other: &Placed<'_>| is_same(other) && around.model.before.find(*other).is_none();
+    let is_replaced = around.model.after.all().iter().any(comes);
+    let pods = old.object().at(selector).filter(|_| !selector.is_empty());
+    let are_gone = pods.is_some_and(|pods| around.are_pods_gone(placed.namespace, Some(pods)));
+    let is_lost = pruning.removes() && !is_replaced && !are_gone && !are_targets_gone(placed, around);
+    is_lost.then(|| Danger::new(Severity::Security, What::Unprotected { loss }).pruned(pruning))
+}
+
+/// Whether all objects that one names as its targets were known, and go too.
+fn are_targets_gone(placed: Placed<'_>, around: &Around<'_>) -> bool {
+    let object = placed.manifest.object();
+    let targets: Vec<&Value> =
+        items(object, &["spec", "targetRefs"]).iter().chain(object.at(&["spec", "targetRef"])).collect();
+    let is_there = |all: &[Placed<'_>], target: &Value| {
+        all.iter().any(|one| {
+            let named = (one.manifest.kind(), one.manifest.name(), one.namespace);
+            named == (word(target, &["kind"]), word(target, &["name"]), placed.namespace)
+        })
+    };
+    let (before, after) = (around.model.before.all(), around.model.after.all());
+    !targets.is_empty() && targets.into_iter().all(|target| is_there(before, target) && !is_there(after, target))
+}
+
+/// A policy of Cilium that lets all Pods, or everyone, in from now on.
+///
+/// Reference: docs.cilium.io security/policy/language: an empty selector is for all endpoints that Cilium manages; entities `all`,
+/// `world`, `cluster`.
+pub(super) fn opened(old: &Manifest, new: &Manifest) -> Option<Danger> {
+    if new.home_group() != "cilium.io" || !new.kind().ends_with("NetworkPolicy") {
+        return None;
+    }
+    let opens = |policy: &Manifest, all: &str, from: &str| {
+        let rules = items(policy.object(), &["spec", "ingress"]).iter();
+        let is_empty = |part: &Value| part.as_mapping().is_some_and(Mapping::is_empty);
+        rules.flat_map(|rule| items(rule, &[from])).any(|one| match one {
+            Value::Mapping(selector) => all == "{}" && selector.values().all(is_empty),
+            one => one.as_str() == Some(all),
+        })
+    };
+    let rows = [
+        ("{}", "fromEndpoints", "all Pods may connect to its Pods"),
+        ("cluster", "fromEntities", "all of the cluster may connect to its Pods"),
+        ("world", "fromEntities", "everybody outside of the cluster may connect to its Pods"),
+        ("all", "fromEntities", "everybody may connect to its Pods"),
+    ];
+    let is_gained = |(all, from, _): &&(&str, &str, &'static str)| opens(new, all, from) && !opens(old, all, from);
+    let (.., loss) = rows.iter().rev().find(is_gained)?;
+    Some(Danger::new(Severity::Security, What::Unprotected { loss }))
+}
+
+/// Routes of an IngressRoute that lose all of their middlewares.
+///
+/// Reference: doc.traefik.io reference/routing-configuration/kubernetes/crd/http/ingressroute.
+pub(super) fn uncovered(old: &Manifest, new: &Manifest) -> Option<Danger> {
+    if new.kind() != "IngressRoute" {
+        return None;
+    }
+    let covered = |object: &'_ Manifest| -> Vec<(String, bool)> {
+        let routes = items(object.object(), &["spec", "routes"]).iter();
+        routes.map(|route| (word(route, &["match"]).to_owned(), !items(route, &["middlewares"]).is_empty())).collect()
+    };
+    let now = covered(new);
+    let is_bare = |(rule, was): &(String, bool)| *was && now.contains(&(rule.clone(), false));
+    let (rule, _) = covered(old).into_iter().find(is_bare)?;
+    let text = format!("`middlewares` of {rule} removed: they no longer see requests");
+    let advice = "keep them, or what does their work elsewhere";
+    Some(Danger::said(Severity::Security, "unprotected", text, advice))
+}
