@@ -119,6 +119,9 @@ pub enum Profile {
     Argocd,
 }
 
+/// An Application of a dry tree: its file, and which of the file it is.
+pub(crate) type Identity = (RepoPath, usize);
+
 /// One Application that is hydrated: by its `spec.sourceHydrator`, or by a rule of the settings.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Application {
@@ -360,6 +363,11 @@ impl Application {
             hash.update(column.to_le_bytes());
         }
         ContentId::new(&hash.finalize())
+    }
+
+    /// Its file, and which Application of the file it is: no other one of a dry tree has both.
+    pub(crate) fn identity(&self) -> Identity {
+        (self.file.clone(), self.index)
     }
 
     /// The order among the Applications of a branch: by file, within a file the written ones in their order, then the

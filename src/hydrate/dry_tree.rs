@@ -100,7 +100,28 @@ impl DryTree {
     /// The files that something is wrong with: what is wrong follows from them, and from the Applications beside one another. None
     /// where it follows from more than that.
     pub(crate) fn wrong_files(&self) -> Option<BTreeSet<RepoPath>> {
-        let Discovered { broken, mistakes, misspelt, unusable, unanswered, unlisted, .. } = &self.discovered;
+        let Discovered { misspelt, unanswered, .. } = &self.discovered;
+        let mut files = self.files_with_mistakes()?;
+        files.extend(unanswered.iter().map(|unanswered| unanswered.file.clone()));
+        if !files.is_empty() {
+            files.extend(misspelt.iter().map(|misspelt| misspelt.file.clone()));
+        }
+        Some(files)
+    }
+
+    /// The files of sets that are not answered, where nothing else is wrong.
+    pub(crate) fn unanswered_files(&self) -> BTreeSet<RepoPath> {
+        let Discovered { misspelt, unanswered, .. } = &self.discovered;
+        let wrong = self.files_with_mistakes().unwrap_or_default();
+        let is_wrong = |file: &RepoPath| wrong.contains(file) || misspelt.iter().any(|misspelt| misspelt.file == *file);
+        let is_set = |by: &By| matches!(by, By::ApplicationSet { .. });
+        let sets = unanswered.iter().filter(|unanswered| is_set(&unanswered.by) && !unanswered.is_limit);
+        let files = sets.map(|unanswered| &unanswered.file);
+        files.filter(|file| !is_wrong(file)).cloned().collect()
+    }
+
+    fn files_with_mistakes(&self) -> Option<BTreeSet<RepoPath>> {
+        let Discovered { broken, mistakes, unusable, unlisted, .. } = &self.discovered;
         if unlisted.is_some() || broken.iter().any(|broken| broken.is_limit || broken.file.is_root()) {
             return None;
         }
@@ -111,13 +132,9 @@ impl DryTree {
             files.insert(mistake.span.as_ref()?.path.clone());
         }
         files.extend(broken.iter().map(|broken| broken.file.clone()));
-        files.extend(unanswered.iter().map(|unanswered| unanswered.file.clone()));
         for finding in self.verdict.findings.iter().filter(|finding| finding.diagnostic.is_error()) {
             let about = finding.applications.iter().filter_map(|index| self.judged(*index));
             files.extend(about.map(|(application, _)| application.file.clone()));
-        }
-        if !files.is_empty() {
-            files.extend(misspelt.iter().map(|misspelt| misspelt.file.clone()));
         }
         Some(files)
     }
@@ -255,7 +272,7 @@ impl DryTree {
 
     /// What makes an Application: several may make it alike.
     pub(crate) fn makers<'t>(&'t self, application: &'t Application) -> Makers<'t> {
-        let identity = (application.file.clone(), application.index);
+        let identity = application.identity();
         let others = self.discovered.other_makers.get(&identity).into_iter().flatten();
         Box::new(application.maker.iter().chain(others))
     }

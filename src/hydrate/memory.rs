@@ -10,10 +10,13 @@ use sha2::{Digest, Sha256};
 use super::failed_render::FailedRenders;
 use super::make::branch::Branch;
 use super::plan::skipped::LeftBehind;
-use crate::argo::{Application, BranchName, Context};
+use super::plan::unshown::Unshown;
+use super::stopped::Stopped;
+use crate::argo::{Application, BranchName, Context, Identity};
 use crate::discover::Expanded;
 use crate::hydrate::dry_tree::DryTree;
-use crate::known::{self, Cache, Encoded, Head, Record, State, Stuck, Used, UsedInputs};
+use crate::known::{self, Basis, Cache, Encoded, Head, Record, State, Stuck, Used, UsedInputs};
+use crate::owners::error::HydrateError;
 use crate::owners::failed_makers::FailedMakers;
 use crate::owners::heads::DryHead;
 use crate::owners::snapshot::Snapshot;
@@ -21,9 +24,6 @@ use crate::owners::unsearched;
 use crate::repo::{ObjectId, Repository, object_id};
 use dry_files::diag::Diagnostic;
 use dry_files::path::RepoPath;
-
-/// An Application of a dry tree: its file, and which of the file it is.
-pub(crate) type Identity = (RepoPath, usize);
 
 /// What a try goes by beside the repository.
 #[derive(Debug, Clone, Default)]
@@ -34,12 +34,26 @@ pub(crate) struct Attempt {
     pub failed_makers: Rc<FailedMakers>,
     /// Whether the branches are taken to be where the cache says.
     pub trusts_cache: bool,
+    /// The dry branches that are looked at as a whole nevertheless.
+    pub whole: BTreeSet<BranchName>,
     /// Whether what reached a limit of this machine in an earlier run is tried again.
     pub retry: bool,
     /// Whether a branch that was frozen gets a commit for each dry commit.
     pub every: bool,
     /// Dry trees: what differs from them is rendered first.
     pub urgent_since: Vec<ObjectId>,
+}
+
+impl Attempt {
+    /// Goes by more where that is why a try ended. Errors: it ended for another reason.
+    pub(crate) fn widen(&mut self, stopped: Stopped) -> Result<(), HydrateError> {
+        let is_news = match stopped {
+            Stopped::Wider(dry_branch) => self.whole.insert(dry_branch),
+            Stopped::Unknown | Stopped::NotPlain => std::mem::take(&mut self.trusts_cache),
+            stopped @ (Stopped::Raced(_) | Stopped::Lacks(_) | Stopped::Failed(_)) => return Err(stopped.into_error()),
+        };
+        is_news.then_some(()).ok_or(HydrateError::Cache(known::Unusable))
+    }
 }
 
 /// The cache of a repository, and what this run will leave there.
@@ -49,6 +63,8 @@ pub(crate) struct Memory {
     cache: Option<Cache>,
     /// Whether what it says of branches may be started from.
     trusted: bool,
+    /// The dry branches of which it may not.
+    whole: BTreeSet<BranchName>,
     /// Whether what reached a limit of this machine in an earlier run is tried again.
     pub retry: bool,
     /// Dry trees: what differs from them is rendered first.
@@ -76,6 +92,7 @@ impl Memory {
         Self {
             cache: unsearched::cache(repository),
             trusted: attempt.trusts_cache,
+            whole: attempt.whole.clone(),
             retry: attempt.retry,
             urgent_since: attempt.urgent_since.clone(),
             failed: attempt.failed.clone(),
@@ -193,6 +210,7 @@ impl Memory {
         let Head { facts, revisions, destinations, branches, .. } = &state.head;
         let is_by = state.head.is_by(found.inputs.id().as_deref());
         self.trusted
+            && !self.whole.contains(&head.branch)
             && is_by
             && branches.is_some()
             && *facts == state_facts(head, heads, found, revisions, destinations)
@@ -228,21 +246,24 @@ impl Memory {
         found: &Snapshot<'_>,
         branches: &BTreeMap<BranchName, Branch>,
     ) {
-        let Overview { head, heads, tree, names, mut rendered, earlier, warnings, problems } = overview;
+        let Overview { head, heads, tree, names, mut rendered, earlier, warnings, problems, unshown } = overview;
         let is_frozen = |name: &BranchName| branches.get(name).is_some_and(Branch::is_frozen);
         let asked = || tree.hydrated().filter(|application| !is_frozen(application.environment_branch()));
         if self.cache.is_none() || self.is_cut_off || (rendered.is_empty() && asked().next().is_some()) {
             return;
         }
         let mut wrong_files = tree.wrong_files();
-        let is_rendered = |one: &Application| rendered.contains_key(&(one.file.clone(), one.index));
+        let is_rendered = |one: &Application| rendered.contains_key(&one.identity());
         // To name a dry branch is a mistake of an Application alone.
         let names_dry = |one: &Application| heads.iter().any(|head| head.branch == *one.environment_branch());
         let leaves =
             |one: &Application| branches.get(one.environment_branch()).is_some_and(|branch| leaves(branch, one, head));
         let is_decided = |one: &Arc<Application>| is_rendered(one) || names_dry(one) || leaves(one);
         let is_whole = wrong_files.is_some() && asked().all(is_decided);
-        let stuck: Vec<Stuck> = names.iter().filter_map(|name| stuck(branches.get(*name)?, head.tip)).collect();
+        let Unshown { gone: mut unrecorded, moved, lacking } = unshown;
+        let lacking = |name: &BranchName| lacking.get(name).cloned();
+        let stuck: Vec<Stuck> =
+            names.iter().filter_map(|name| stuck(branches.get(*name)?, head.tip, lacking(name))).collect();
         wrong_files.iter_mut().for_each(|files| files.extend(stuck.iter().flat_map(Stuck::files_of_documents)));
         let staying: BTreeSet<&str> = stuck.iter().map(|stuck| stuck.name.as_str()).collect();
         let (frozen, others): (Vec<&BranchName>, Vec<_>) = names.into_iter().partition(|name| is_frozen(name));
@@ -251,12 +272,14 @@ impl Memory {
             moving.map(|name| known_branch(branches.get(name)?, head, (tree, &rendered), found)).collect();
         // What was not tried now, because something else is wrong, may serve again.
         for application in tree.hydrated() {
-            if let Entry::Vacant(vacant) = rendered.entry((application.file.clone(), application.index)) {
+            if let Entry::Vacant(vacant) = rendered.entry(application.identity()) {
                 let known = earlier.as_ref().and_then(|state| known_record(state, application));
                 known.map(|record| vacant.insert(record.encode()));
             }
         }
-        let frozen = frozen.into_iter().filter_map(|name| Some(frozen_branch(branches.get(name)?, tree, &rendered)));
+        let unknown = tree.hydrated().filter(|one| !rendered.contains_key(&one.identity()));
+        unrecorded.extend(unknown.filter(|_| is_whole).map(|application| application.name.clone()));
+        let frozen = frozen.into_iter().filter_map(|name| Some(frozen_branch(branches.get(name)?, lacking(name))));
         let frozen = frozen.collect();
         let (revisions, destinations) = tree.branch_names();
         let state = Head {
@@ -271,6 +294,9 @@ impl Memory {
             warnings,
             problems,
             wrong_files: wrong_files.unwrap_or_default(),
+            unanswered: tree.unanswered_files(),
+            unrecorded,
+            moved,
             applications: tree.count(),
             documents: tree.documents(),
             is_open: tree.is_open(),
@@ -306,6 +332,8 @@ pub(crate) struct Overview<'k> {
     pub warnings: Vec<Diagnostic>,
     /// What is wrong and belongs to no environment branch.
     pub problems: Vec<Diagnostic>,
+    /// How branches that stay where they are differ from it.
+    pub unshown: Unshown,
 }
 
 /// Whether it was decided without a render that an Application of a branch is not on it as the tip has it: the branch stays
@@ -350,7 +378,7 @@ fn known_branch(
 fn inputs_of(name: &BranchName, tree: &DryTree, rendered: &BTreeMap<Identity, Encoded>) -> Option<UsedInputs> {
     let mut used = UsedInputs::new();
     for application in tree.applications(name) {
-        let Some(record) = rendered.get(&(application.file.clone(), application.index)) else { continue };
+        let Some(record) = rendered.get(&application.identity()) else { continue };
         used.extend(known::used_inputs(&record.decode()?.reads));
     }
     Some(used)
@@ -374,14 +402,9 @@ fn all_used(expanded: &[Expanded]) -> Used {
 }
 
 /// A branch that is frozen, as a state has it.
-fn frozen_branch(branch: &Branch, tree: &DryTree, known: &BTreeMap<Identity, Encoded>) -> known::Frozen {
-    let mut applications = tree.applications(&branch.name);
-    known::Frozen {
-        name: branch.name.to_string(),
-        sync: branch.sync.to_string(),
-        applications: branch.applications,
-        is_known: applications.all(|one| known.contains_key(&(one.file.clone(), one.index))),
-    }
+fn frozen_branch(branch: &Branch, lacking: Option<BTreeSet<RepoPath>>) -> known::Frozen {
+    let (name, sync) = (branch.name.to_string(), branch.sync.to_string());
+    known::Frozen { name, sync, applications: branch.applications, lacking }
 }
 
 /// What an earlier run left behind, as `head` of the state says, is what it was.
@@ -476,10 +499,12 @@ fn state_facts(
     }
 }
 
-/// A branch that is kept from being hydrated from `dry`, as long as nothing changes that it rests on, as a state has it.
-pub(crate) fn stuck(branch: &Branch, dry: ObjectId) -> Option<Stuck> {
+/// A branch that is kept from being hydrated from `dry`, as long as nothing changes that it rests on, as a state has it. `lacking` are
+/// the paths that it does not show yet, if it may lack more.
+pub(crate) fn stuck(branch: &Branch, dry: ObjectId, lacking: Option<BTreeSet<RepoPath>>) -> Option<Stuck> {
     let (failed, lasting) = (branch.failed_at(dry), branch.lasting_at(dry));
     let mistakes = failed.map(|failed| &*failed.mistakes).or(lasting)?;
+    let takes_more = failed.is_none_or(|failed| failed.basis == Basis::Nothing && !failed.of_commit && !failed.no_room);
     Some(Stuck {
         name: branch.name.to_string(),
         sync: branch.sync.to_string(),
@@ -493,6 +518,7 @@ pub(crate) fn stuck(branch: &Branch, dry: ObjectId) -> Option<Stuck> {
         of_documents: failed.is_none(),
         basis: failed.map(|failed| failed.basis).unwrap_or_default(),
         waits: failed.map(|failed| failed.waits.clone()).unwrap_or_default(),
+        lacking: lacking.filter(|_| takes_more),
     })
 }
 

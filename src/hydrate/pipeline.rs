@@ -47,8 +47,8 @@ enum Planner {
 impl Planner {
     fn open(run: &mut Run<'_>, head: &DryHead, heads: &[DryHead]) -> Result<Self, Stopped> {
         if run.starts_at_base() {
-            let base = run.memory.recall_base(head, &run.found).ok_or(Stopped::Unknown)?;
-            let planner = ByChanges::open(base, run, head, heads)?.map_err(|_| Stopped::Unknown)?;
+            let base = run.memory.recall_base(head, &run.found).ok_or(Stopped::NotPlain)?;
+            let planner = ByChanges::open(base, run, head, heads)?.map_err(|_| Stopped::NotPlain)?;
             return Ok(Self::Changes(Box::new(planner)));
         }
         let earlier = match run.memory.recall(head, &run.found) {
@@ -134,9 +134,12 @@ impl Planner {
         }
     }
 
-    fn finish(self, run: &mut Run<'_>, head: &DryHead, heads: &[DryHead]) {
+    fn finish(self, run: &mut Run<'_>, head: &DryHead, heads: &[DryHead]) -> Result<(), Stopped> {
         match self {
-            Self::Changes(planner) => planner.finish(run, head),
+            Self::Changes(planner) => {
+                planner.finish(run, head);
+                Ok(())
+            }
             Self::Everything(planner) => planner.finish(run, head, heads),
         }
     }
@@ -148,7 +151,7 @@ impl Run<'_> {
         let heads = self.prepare()?;
         for head in &in_order(&heads, self)? {
             let said = self.report.said();
-            self.hydrate_head(head, &heads)?;
+            self.hydrate_head(head, &heads).map_err(|stopped| stopped.of(&head.branch))?;
             self.report.is_about(said, &About::Dry(DryPoint::new(&head.branch, head.tip)));
         }
         let said = self.report.said();
@@ -176,16 +179,22 @@ impl Run<'_> {
         let heads = self.prepare()?;
         let mut plans = Vec::new();
         for head in &in_order(&heads, self)? {
-            let mut planner = Planner::open(self, head, &heads)?;
-            let commits = planner.commits();
-            for (index, dry) in commits.iter().enumerate() {
-                let Some(plan) = planner.plan(*dry, commits.len() - index, self, head, &heads)? else { continue };
-                self.take(presumed(&plan));
-                planner.presume(*dry, self);
-                plans.push(plan);
-            }
-            planner.finish(self, head, &heads);
+            plans.extend(self.plans_of(head, &heads).map_err(|stopped| stopped.of(&head.branch))?);
         }
+        Ok(plans)
+    }
+
+    fn plans_of(&mut self, head: &DryHead, heads: &[DryHead]) -> Result<Vec<Plan>, Stopped> {
+        let mut plans = Vec::new();
+        let mut planner = Planner::open(self, head, heads)?;
+        let commits = planner.commits();
+        for (index, dry) in commits.iter().enumerate() {
+            let Some(plan) = planner.plan(*dry, commits.len() - index, self, head, heads)? else { continue };
+            self.take(presumed(&plan));
+            planner.presume(*dry, self);
+            plans.push(plan);
+        }
+        planner.finish(self, head, heads)?;
         Ok(plans)
     }
 
@@ -233,7 +242,7 @@ impl Run<'_> {
             self.warn_of_trailers(&plan)?;
             if let Some(Previewed::SinceBase { looked_at }) = &mut self.preview {
                 // Whose the paths of Applications were that come or go, only a look at everything shows.
-                planner.has_same_applications().then_some(()).ok_or(Stopped::Unknown)?;
+                planner.has_same_applications().then_some(()).ok_or(Stopped::NotPlain)?;
                 looked_at.extend(plan.work().map(|work| work.application.clone()));
             }
             let mut rendered = self.render(plan)?;
@@ -241,7 +250,7 @@ impl Run<'_> {
             let is_taken = self.hold_taken_objects(&mut rendered, heads)?;
             planner.check(&rendered, self)?;
             if is_taken && !planner.looks_at_everything() {
-                return Err(Stopped::Unknown);
+                return Err(Stopped::NotPlain);
             }
             let known = |branch: &BranchName, group: &str| planner.definitions(branch, group, &rendered);
             self.commit(&rendered, Some((&mut refused, &known)))?;
@@ -251,7 +260,7 @@ impl Run<'_> {
         self.report.warnings.extend(checked);
         self.report.warnings.extend(refusals.iter().map(|refusal| refusal.diagnostic.clone()));
         self.report.refusals.extend(refusals.into_iter().filter(|refusal| !refusal.objects.is_empty()));
-        planner.finish(self, head, heads);
+        planner.finish(self, head, heads)?;
         self.warn_of_held(before, head, heads)
     }
 

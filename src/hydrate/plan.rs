@@ -22,6 +22,7 @@ pub(crate) mod skipped;
 mod touched;
 mod unproven;
 pub(crate) mod unrecognized;
+pub(crate) mod unshown;
 mod untouched_inputs;
 
 use std::collections::BTreeMap;

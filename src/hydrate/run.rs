@@ -80,15 +80,14 @@ fn tries(setup: &Setup<'_>, again: Again, mut seen: Option<Refs>) -> Result<Repo
     if setup.place.is_in_place() {
         setup.repository.let_go_of_packs(setup.now);
     }
-    let mut raced = String::new();
+    let (mut left, mut raced) = (TRIES, String::new());
     let mut attempt = Attempt { retry, every, trusts_cache: !retry && !every, ..Attempt::default() };
-    for _ in 0..TRIES {
+    while left > 0 {
         let refs = seen.take().map_or_else(|| setup.repository.refs(), Ok)?;
         match once(setup, &attempt, refs) {
             Ok(report) => return Ok(report),
-            Err(Stopped::Raced(why)) => raced = why,
-            Err(Stopped::Unknown) => attempt.trusts_cache = false,
-            Err(stopped @ (Stopped::Failed(_) | Stopped::Lacks(_))) => return Err(stopped.into_error()),
+            Err(Stopped::Raced(why)) => (left, raced) = (left - 1, why),
+            Err(stopped) => attempt.widen(stopped)?,
         }
     }
     Err(HydrateError::Raced(raced))
@@ -108,15 +107,16 @@ fn once(setup: &Setup<'_>, attempt: &Attempt, refs: Refs) -> Result<Report, Stop
     run.finish()
 }
 
-/// Does `make` by what the cache says of the branches, and once more without, when that is not enough.
+/// Does `make` by what the cache says of the branches, and again by more, as often as that is not enough.
 pub(crate) fn planned<T>(
     mut attempt: Attempt,
     make: impl Fn(&Attempt) -> Result<T, Stopped>,
 ) -> Result<T, HydrateError> {
     attempt.trusts_cache = true;
-    let made = match make(&attempt) {
-        Err(Stopped::Unknown) => make(&Attempt { trusts_cache: false, ..attempt }),
-        made => made,
-    };
-    made.map_err(Stopped::into_error)
+    loop {
+        match make(&attempt) {
+            Ok(made) => return Ok(made),
+            Err(stopped) => attempt.widen(stopped)?,
+        }
+    }
 }

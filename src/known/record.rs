@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 use serde::{Deserialize, Serialize};
 
 use super::codec::{Decoder, Encoder};
-use crate::argo::{AppName, Application, BranchName, Drawn, Keeps, SeedIdentity};
+use crate::argo::{AppName, Application, BranchName, Drawn, Identity, Keeps, SeedIdentity};
 use crate::manifest::Key;
 use dry_files::diag::Diagnostic;
 use dry_files::path::RepoPath;
@@ -294,6 +294,11 @@ impl Record {
     /// Whether it is about an Application.
     pub(crate) fn is_of_application(&self) -> bool {
         !matches!(self.about, About::Maker(_))
+    }
+
+    /// What [`Application::identity`] is of the Application; that of a maker is of none.
+    pub(crate) fn identity(&self) -> Identity {
+        (self.file.clone(), self.index)
     }
 
     /// Whether it is about this Application.

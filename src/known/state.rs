@@ -19,8 +19,9 @@ use crate::manifest::Key;
 /// The first bytes of an overlay; the last of them is the version of the format. Before 3, what is remembered may have
 /// been made of replaced objects; before 4, links and files of the same bytes were one, and records did not say what they
 /// are about; before 5, they did not say where Applications are written to; before 6, nothing was known where something is wrong;
-/// before 7, nothing led to those that define kinds; before 8, nothing led to those that look at all of a directory.
-const MAGIC: &[u8; 16] = b"hydrate state\0\0\x08";
+/// before 7, nothing led to those that define kinds; before 8, nothing led to those that look at all of a directory; before 9,
+/// Applications without a record had no name.
+const MAGIC: &[u8; 16] = b"hydrate state\0\0\x09";
 
 /// How many records an overlay may have, and one more for so many of the table: it is read and written by every push.
 const CHANGED_MAX: usize = 128;
@@ -65,6 +66,13 @@ pub(crate) struct Head {
     /// The files that something is wrong with, and those of Applications that stay as they are: what follows from them was
     /// found out by a look at everything, and holds until one of them changes or Applications come or go.
     pub wrong_files: BTreeSet<RepoPath>,
+    /// The files of sets that are not answered, where nothing else is wrong.
+    pub unanswered: BTreeSet<RepoPath>,
+    /// The names of Applications of which there is no record: those of branches that are frozen or stay behind, and those that
+    /// such a branch shows still, with what made them.
+    pub unrecorded: BTreeSet<AppName>,
+    /// The names of those that such a branch shows still and that are hydrated to another one.
+    pub moved: BTreeSet<AppName>,
     /// How many Applications the dry tree has, those that are not hydrated and those that others make among them.
     pub applications: usize,
     /// How many documents all of its files have that are Applications, whether or not they count.
@@ -97,6 +105,28 @@ impl Head {
     /// Whether a branch stays behind by its documents, so that no Application of it is rendered.
     pub(crate) fn is_held(&self, branch: &BranchName) -> bool {
         self.stuck.iter().any(|stuck| stuck.of_documents && stuck.name == branch.as_str())
+    }
+
+    /// A branch that stays where it is, if one more Application changes nothing of that.
+    pub(crate) fn staying(&self, name: &BranchName) -> Option<Staying<'_>> {
+        let frozen = self.frozen.iter().find(|frozen| frozen.name == name.as_str());
+        let stuck = self.stuck.iter().find(|stuck| stuck.name == name.as_str());
+        let frozen = frozen.map(|frozen| (&frozen.sync, frozen.applications, &frozen.lacking, false));
+        let stuck = stuck.map(|stuck| (&stuck.sync, stuck.applications, &stuck.lacking, !stuck.of_documents));
+        let (sync, applications, lacking, is_rendered) = frozen.or(stuck)?;
+        Some(Staying { sync, applications, lacking: lacking.as_ref()?, is_rendered })
+    }
+
+    /// Notes that an Application came to such a branch, which has so many then.
+    pub(crate) fn note_lacking(&mut self, name: &BranchName, path: &RepoPath, applications: usize) {
+        let frozen = self.frozen.iter_mut().filter(|frozen| frozen.name == name.as_str());
+        let frozen = frozen.map(|frozen| (&mut frozen.applications, &mut frozen.lacking));
+        let stuck = self.stuck.iter_mut().filter(|stuck| stuck.name == name.as_str());
+        let stuck = stuck.map(|stuck| (&mut stuck.applications, &mut stuck.lacking));
+        for (count, lacking) in frozen.chain(stuck) {
+            *count = applications;
+            lacking.iter_mut().for_each(|lacking| lacking.extend([path.clone()]));
+        }
     }
 
     /// Whether a path of a branch stays at an earlier dry commit.
@@ -216,6 +246,9 @@ pub(crate) struct Stuck {
     /// The inputs that its Applications wait for.
     #[serde(default)]
     pub waits: Vec<Wanted>,
+    /// The paths that Applications write to it and that it does not show; none where one more may change why it stays.
+    #[serde(default)]
+    pub lacking: Option<BTreeSet<RepoPath>>,
 }
 
 impl Stuck {
@@ -235,9 +268,22 @@ pub(crate) struct Frozen {
     pub sync: String,
     /// How many Applications write to it.
     pub applications: usize,
-    /// Whether there is a record of each of them.
+    /// The paths that Applications write to it and that it does not show; none where that is not known.
     #[serde(default)]
-    pub is_known: bool,
+    pub lacking: Option<BTreeSet<RepoPath>>,
+}
+
+/// An environment branch that stays where it is, whatever the dry commit has for it.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct Staying<'h> {
+    /// The branch that is deployed.
+    pub sync: &'h str,
+    /// How many Applications write to it.
+    pub applications: usize,
+    /// The paths of them that it does not show.
+    pub lacking: &'h BTreeSet<RepoPath>,
+    /// Whether its Applications are rendered.
+    pub is_rendered: bool,
 }
 
 /// All Applications of a dry tree, and what each of them rendered to.

@@ -103,7 +103,7 @@ fn from_base<'a>(
     run.preview = Some(Previewed::SinceBase { looked_at: Vec::new() });
     match hydrate(&mut run) {
         Ok(()) => Ok(Some(run)),
-        Err(Stopped::Unknown) => Ok(None),
+        Err(Stopped::Unknown | Stopped::NotPlain | Stopped::Wider(_)) => Ok(None),
         Err(stopped) => Err(stopped.into_error()),
     }
 }

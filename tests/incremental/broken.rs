@@ -69,12 +69,31 @@ const OF_BRANCH: &[(&str, Edit)] = &[("a file of the branch", |dry| dry.put("pla
 const DOCUMENT: &[(&str, Edit)] =
     &[("a document of the branch", |dry| dry.application(9, "prod", "app-9", &Dry::options(9, 1)))];
 
-/// Those that bring another Application.
-const NEW: &[(&str, Edit)] = &[
+/// Those that change and bring documents of `environments/dev`.
+const ELSEWHERE: &[(&str, Edit)] = &[
+    ("a document", |dry| dry.application(6, "dev", "app-6", &Dry::options(6, 1))),
     ("sources", |dry| [20, 23].into_iter().for_each(|n| dry.sources(n))),
     ("a new one", |dry| dry.application(20, "dev", "app-20", "")),
-    ("a new one of the branch", |dry| dry.application(23, "prod", "app-23", "")),
 ];
+
+/// Those that bring another Application of `environments/prod`, change what it renders and what others do.
+const NEW: &[(&str, Edit)] = &[
+    ("a new one of the branch", |dry| {
+        dry.sources(23);
+        dry.application(23, "prod", "app-23", "");
+    }),
+    ("a file of the new one", |dry| dry.put("plain/23/map.yaml", map(23, 1))),
+    ("a file of the branch again", |dry| dry.put("plain/11/map.yaml", map(11, 2))),
+    ("another new one of the branch", |dry| dry.application(21, "prod", "app-21", "")),
+];
+
+/// Whether it is a document that holds the branch, and not the want of one that was there.
+fn holds_by_document(cause: &str) -> bool {
+    !matches!(
+        cause,
+        "one is misspelt" | "one names a dry branch that is not there" | "one names the dry branch as its destination"
+    )
+}
 
 /// Whether a cause holds back no more than its Application where that may stay alone, and is in a file that can be read.
 fn stays_alone(cause: &str) -> bool {
@@ -101,7 +120,9 @@ fn is_broken(report: &Report) -> bool {
     stays || !report.problems.is_empty() || !report.warnings.is_empty()
 }
 
-fn pushes_beside(cause: (&str, Edit), on_failure: &str, others: &[&[(&str, Edit)]]) {
+/// The pushes by which everything was looked at.
+fn pushes_beside(cause: (&str, Edit), on_failure: &str, others: &[&[(&str, Edit)]]) -> Vec<String> {
+    let mut wide = Vec::new();
     let mut twins = Twins::new();
     twins.settings(&format!("repoURL: {URL}\nmadeApplications: true\nonFailure: {on_failure}\n"), 1_700_000_000);
     let mut dry = Dry::start();
@@ -115,37 +136,145 @@ fn pushes_beside(cause: (&str, Edit), on_failure: &str, others: &[&[(&str, Edit)
     assert!(push(&dry, &mut twins, "first").is_success());
     breaks(&mut dry);
     assert!(is_broken(&push(&dry, &mut twins, "broken")), "{name}, {on_failure}: nothing is wrong");
-    let before = tables(&twins.warm);
+    let mut before = tables(&twins.warm);
     for (what, edit) in others.iter().copied().flatten() {
         edit(&mut dry);
         let report = push(&dry, &mut twins, what);
         assert!(is_broken(&report), "{name}, {on_failure}, {what}: nothing is wrong any more");
-        assert_eq!(before, tables(&twins.warm), "{name}, {on_failure}, {what}: everything was looked at: {report:?}");
+        let now = tables(&twins.warm);
+        if before != now {
+            wide.push(format!("{name}, {on_failure}, {what}"));
+        }
+        before = now;
     }
     dry = Dry::start();
     let report = push(&dry, &mut twins, "corrected");
     assert!(!is_broken(&report), "{name}, {on_failure}: {report:?}");
+    wide
 }
 
 #[test]
 fn a_push_beside_what_holds_its_branch_is_planned_by_what_changed() {
-    OBJECTS.iter().for_each(|cause| pushes_beside(*cause, "branch", &[OTHERS]));
-    RENDERS.iter().for_each(|cause| pushes_beside(*cause, "branch", &[OTHERS, OF_BRANCH, DOCUMENT]));
-    for cause in DOCUMENTS {
-        // What is paused stays alone in any case.
-        let new = if cause.0 == "one is paused" { NEW } else { &[] };
-        pushes_beside(*cause, "branch", &[OTHERS, OF_BRANCH, new]);
+    let mut wide = Vec::new();
+    for cause in OBJECTS {
+        wide.extend(pushes_beside(*cause, "branch", &[OTHERS, ELSEWHERE]));
     }
+    for cause in RENDERS {
+        // What lost objects may find them in one that comes.
+        let new = if cause.0 == "one does not render" { NEW } else { &[] };
+        wide.extend(pushes_beside(*cause, "branch", &[OTHERS, OF_BRANCH, DOCUMENT, ELSEWHERE, new]));
+    }
+    for cause in DOCUMENTS {
+        let new = if holds_by_document(cause.0) { NEW } else { &[] };
+        wide.extend(pushes_beside(*cause, "branch", &[OTHERS, OF_BRANCH, ELSEWHERE, new]));
+    }
+    assert!(wide.is_empty(), "everything was looked at: {wide:#?}");
 }
 
 #[test]
 fn a_push_beside_what_stays_alone_is_planned_by_what_changed() {
-    RENDERS.iter().for_each(|cause| pushes_beside(*cause, "application", &[OTHERS, OF_BRANCH, DOCUMENT]));
+    let mut wide = Vec::new();
+    for cause in RENDERS {
+        wide.extend(pushes_beside(*cause, "application", &[OTHERS, OF_BRANCH, DOCUMENT, ELSEWHERE]));
+    }
     // Two of one object hold the branch all the same.
-    OBJECTS.iter().for_each(|cause| pushes_beside(*cause, "application", &[OTHERS]));
+    for cause in OBJECTS {
+        wide.extend(pushes_beside(*cause, "application", &[OTHERS, ELSEWHERE]));
+    }
     for cause in DOCUMENTS {
         let more: &[_] = if stays_alone(cause.0) { &[DOCUMENT, NEW] } else { &[] };
-        pushes_beside(*cause, "application", &[&[OTHERS, OF_BRANCH], more].concat());
+        wide.extend(pushes_beside(*cause, "application", &[&[OTHERS, OF_BRANCH, ELSEWHERE], more].concat()));
+    }
+    assert!(wide.is_empty(), "everything was looked at: {wide:#?}");
+}
+
+/// What else comes is judged as by a look at everything: it takes what is there, or fails itself, or what holds the branch goes.
+#[test]
+fn what_comes_to_a_branch_that_stays_is_held_with_it() {
+    const ROWS: &[(&str, Edit)] = &[
+        ("new ones", |dry| {
+            dry.sources(23);
+            [21, 23].into_iter().for_each(|n| dry.application(n, "prod", &format!("app-{n}"), ""));
+        }),
+        ("one in the other", |dry| dry.application(15, "prod", "app-23/inside", "")),
+        ("it goes", |dry| drop(dry.0.remove("applications/app-15.yaml"))),
+        ("one of a name that is there", |dry| {
+            let text = dry.0["applications/app-23.yaml"].replace("path: app-23", "path: second");
+            dry.put("applications/second.yaml", text);
+        }),
+        ("it goes too", |dry| drop(dry.0.remove("applications/second.yaml"))),
+        ("a new one fails", |dry| dry.put("plain/23/map.yaml", "kind: [\n")),
+        ("it renders", |dry| dry.put("plain/23/map.yaml", map(23, 3))),
+        ("one goes again", |dry| drop(dry.0.remove("applications/app-21.yaml"))),
+        ("one of another kind", |dry| {
+            dry.sources(22);
+            dry.application(22, "prod", "app-22", "");
+        }),
+        ("it fails", |dry| dry.put("overlays/22/patch.yaml", "apiVersion: [broken\n")),
+    ];
+    for cause in RENDERS.iter().chain(DOCUMENTS).chain(OBJECTS) {
+        for on_failure in ["branch", "application"] {
+            drop(pushes_beside(*cause, on_failure, &[ROWS]));
+        }
+    }
+}
+
+/// A branch lets go of what moved only where that renders.
+#[test]
+fn what_moved_from_a_branch_that_stays_is_judged_there_too() {
+    const ROWS: &[(&str, Edit)] = &[
+        ("one moves", |dry| dry.application(10, "dev", "app-10", &Dry::options(10, 0))),
+        ("another file", |dry| dry.put("plain/2/map.yaml", map(2, 3))),
+        ("it fails there", |dry| dry.put("overlays/10/patch.yaml", "apiVersion: [broken\n")),
+        ("it renders", |dry| dry.sources(10)),
+        ("one of its name", |dry| {
+            let text = dry.0["applications/app-10.yaml"].replace("environments/dev", "environments/prod");
+            dry.put("applications/second.yaml", text.replace("path: app-10", "path: second"));
+        }),
+    ];
+    for cause in RENDERS.iter().chain(&DOCUMENTS[..1]) {
+        drop(pushes_beside(*cause, "branch", &[ROWS]));
+    }
+}
+
+/// What a freeze leaves without a render is known by its name.
+#[test]
+fn a_new_application_beside_a_frozen_branch_is_planned_by_what_changed() {
+    let mut twins = Twins::new();
+    let settings = format!("repoURL: {URL}\n");
+    let frozen = format!("{settings}frozen:\n  environments/prod: {{reason: holidays}}\n");
+    let mut dry = Dry::start();
+    let (mut seconds, mut tip, mut before) = (1_700_000_000, None, Vec::new());
+    let rows: &[(&str, Edit)] = &[
+        ("first", |_| {}),
+        ("frozen", |dry| dry.put("docs/readme.md", "text")),
+        ("sources", |dry| [20, 23].into_iter().for_each(|n| dry.sources(n))),
+        ("a new one", |dry| dry.application(20, "dev", "app-20", "")),
+        ("none", |dry| drop(dry.0.remove("applications/app-20.yaml"))),
+        ("a new one of the branch", |dry| dry.application(23, "prod", "app-23", "")),
+        ("a file of it", |dry| dry.put("plain/23/map.yaml", map(23, 1))),
+        ("it goes", |dry| drop(dry.0.remove("applications/app-23.yaml"))),
+        ("it comes elsewhere", |dry| dry.application(23, "dev", "app-23", "")),
+        ("it comes back", |dry| dry.application(23, "prod", "app-23", "")),
+        ("thawed", |_| {}),
+    ];
+    for (what, edit) in rows {
+        edit(&mut dry);
+        seconds += 60;
+        match *what {
+            "first" => twins.settings(&settings, seconds),
+            "frozen" => twins.settings(&frozen, seconds),
+            "thawed" => twins.settings(&settings, seconds),
+            _ => {}
+        }
+        tip = twins.push(tip, &dry.0, seconds);
+        let report = twins.compare(what);
+        let now = tables(&twins.warm);
+        // Of what comes to the branch as long as it is frozen, nothing is known but its name.
+        let is_wide =
+            matches!(*what, "first" | "frozen" | "it goes" | "it comes elsewhere" | "it comes back" | "thawed");
+        assert!(is_wide || before == now, "{what}: everything was looked at: {report:?}");
+        before = now;
     }
 }
 

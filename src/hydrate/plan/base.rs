@@ -57,7 +57,7 @@ fn learnt(setup: &Setup<'_>) -> Result<bool, Stopped> {
     run.commit(&rendered, None)?;
     planner.take(rendered);
     let warnings = planner.warnings().to_vec();
-    planner.finish(&mut run, head, &heads);
+    planner.finish(&mut run, head, &heads)?;
     let is_as_found = |branch: &Branch| branch.is_frozen() || branch.is_as_found();
     let is_plain = run.report.problems.is_empty() && run.report.warnings.get(warned..) == Some(&warnings);
     let is_base = is_plain && run.branches.values().all(is_as_found);

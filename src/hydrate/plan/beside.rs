@@ -12,7 +12,8 @@ use dry_files::path::RepoPath;
 use dry_files::view::View;
 
 use super::touched::Touched;
-use crate::argo::{self, Application, BranchName, Standing, validate};
+use crate::argo::parent::Parent;
+use crate::argo::{self, Application, BranchName, Identity, Standing, validate};
 use crate::discover::{Destination, Removal, removals};
 use crate::hydrate::dry_tree::destination;
 use crate::hydrate::make::branch::Branch;
@@ -60,12 +61,15 @@ impl Beside<'_> {
             return Ok(BTreeMap::new());
         }
         let named = self.named(&coming)?;
-        let are_of_branches = coming.iter().all(|one| self.is_of_its_branch(one) && self.is_apart_from_left(one));
+        let is_apart = |one: &Arc<Application>| self.is_apart_from_left(one) && self.is_apart_from_stuck(one);
+        let are_of_branches = coming.iter().all(|one| self.is_of_its_branch(one) && is_apart(one));
         let is_plain = self.is_plain() && are_of_branches && !self.one_makes_nothing_now()?;
-        let Some(mut others) = self.wrong()?.filter(|_| is_plain) else { return Err(Stopped::Unknown) };
-        others.extend(named.iter().filter(|one| !self.state.head.wrong_files.contains(&one.file)).cloned());
+        let is_plain = is_plain && self.are_apart(&coming, &named)?;
+        let Some(mut others) = self.wrong()?.filter(|_| is_plain) else { return Err(Stopped::NotPlain) };
+        let files: BTreeSet<Identity> = others.iter().map(|one| one.identity()).collect();
+        others.extend(named.iter().filter(|one| !files.contains(&one.identity())).cloned());
         if !self.are_right(&coming, others) || !self.paths_are_free(&coming)? {
-            return Err(Stopped::Unknown);
+            return Err(Stopped::NotPlain);
         }
         let came = coming.iter().map(|application| application.environment_branch());
         let names: BTreeSet<&BranchName> = came.chain(gone.values().map(|record| &record.branch)).collect();
@@ -79,12 +83,13 @@ impl Beside<'_> {
         let State { head, .. } = self.state;
         let settings = &self.found.policy.settings;
         let fits = head.applications.max(head.documents) <= settings.limits.applications;
-        // What is odd may be about one that goes.
+        // What is odd may be about one that goes, or about all that one maker makes; without a place, about a branch.
         let is_apart = |diagnostic: &Diagnostic| {
-            diagnostic.unknown_field.is_some() && diagnostic.made_by.is_none() && self.touched.gone.is_empty()
+            diagnostic.span.is_some() && diagnostic.made_by.is_none() && self.touched.gone.is_empty()
         };
-        fits && !head.is_open
-            && head.frozen.iter().all(|frozen| frozen.is_known)
+        let coming = self.touched.coming().map(|application| &application.name);
+        let mut names = coming.chain(self.touched.gone.values().map(|record| &record.name));
+        fits && names.all(|name| !head.unrecorded.contains(name))
             && head.warnings.iter().all(is_apart)
             && settings.active_paths.is_empty()
             && !settings.repo_urls.is_empty()
@@ -96,11 +101,37 @@ impl Beside<'_> {
 
     /// Whether one that comes writes to a branch as others do that are there.
     fn is_of_its_branch(&self, application: &Application) -> bool {
-        let Some(known) = self.known(application.environment_branch()) else { return false };
-        known.has_one_url
-            && known.repo_url == application.dry.repo_url
-            && known.sync == application.sync_branch.as_str()
-            && self.state.head.revisions.contains(application.revision_name())
+        let (name, head) = (application.environment_branch(), &self.state.head);
+        let sync = match (self.known(name), head.staying(name)) {
+            (Some(known), _) if known.has_one_url && known.repo_url == application.dry.repo_url => &*known.sync,
+            // What leaves another branch may be why this one stays, or the other one.
+            (None, Some(staying)) if self.touched.gone.is_empty() => {
+                let mut lacking = staying.lacking.iter();
+                if lacking.any(|path| are_nested(path, &application.sync_path)) {
+                    return false;
+                }
+                staying.sync
+            }
+            (Some(_), _) | (None, _) => return false,
+        };
+        sync == application.sync_branch.as_str() && head.revisions.contains(application.revision_name())
+    }
+
+    /// Whether the others that have the name of one make none, and are on no branch that stays where it is and to which one of
+    /// that name comes: what they draw or make may be the same.
+    fn are_apart(&self, coming: &[Arc<Application>], named: &[Arc<Application>]) -> Result<bool, Stopped> {
+        for other in named {
+            let branch = other.environment_branch();
+            let mut namesakes = coming.iter().filter(|one| one.name == other.name);
+            let maker = Record::index_of_maker(Parent::of(other).ordinal());
+            let stays = self.state.head.staying(branch).is_some();
+            if stays && namesakes.any(|one| one.environment_branch() == branch)
+                || self.state.one(&other.file, maker)?.is_some()
+            {
+                return Ok(false);
+            }
+        }
+        Ok(true)
     }
 
     /// The others that have the name of one that comes or goes.
@@ -112,7 +143,7 @@ impl Beside<'_> {
         let mut named = Vec::new();
         for name in names {
             for record in self.state.named(name)?.iter().filter(|record| self.stays(record)) {
-                let identity = (record.file.clone(), record.index);
+                let identity = record.identity();
                 named.push(match self.touched.work.get(&identity) {
                     Some((application, _)) => application.clone(),
                     None => documents.application(record)?,
@@ -124,7 +155,7 @@ impl Beside<'_> {
 
     /// Whether a record is of an Application that stays where it is.
     fn stays(&self, record: &Record) -> bool {
-        record.is_of_application() && !self.touched.gone.contains_key(&(record.file.clone(), record.index))
+        record.is_of_application() && !self.touched.gone.contains_key(&record.identity())
     }
 
     /// The Applications of files that something is wrong with; none where these files do not tell all of them.
@@ -138,8 +169,9 @@ impl Beside<'_> {
         for path in files {
             let Ok(content) = view.read(path) else { return Ok(None) };
             let file = argo::read_by(path, &content.data, &self.found.policy.plain);
-            let makes = self.state.of_file(path)?.iter().any(|record| record.about != About::Written);
-            if makes || !file.sets.is_empty() {
+            let makes =
+                || Ok::<_, Stopped>(self.state.of_file(path)?.iter().any(|record| record.about != About::Written));
+            if !self.state.head.unanswered.contains(path) && (!file.sets.is_empty() || makes()?) {
                 return Ok(None);
             }
             wrong.extend(file.documents.iter().filter_map(|document| document.application.clone()));
@@ -151,13 +183,16 @@ impl Beside<'_> {
     fn is_apart_from_left(&self, application: &Application) -> bool {
         let left = self.state.head.branches.iter().flatten().filter_map(|branch| branch.left.as_ref());
         let mut left = left.flat_map(|left| &left.paths);
-        let path = application.sync_path.as_str().to_lowercase();
-        let is_in = |one: &str, other: &str| {
-            one.strip_prefix(other).is_some_and(|rest| rest.is_empty() || rest.starts_with('/'))
-        };
-        left.all(|left| {
-            let other = left.path.as_str().to_lowercase();
-            left.application != application.name && !is_in(&path, &other) && !is_in(&other, &path)
+        left.all(|left| left.application != application.name && !are_nested(&left.path, &application.sync_path))
+    }
+
+    /// Whether why other branches stay behind has nothing to do with an Application that comes.
+    fn is_apart_from_stuck(&self, application: &Application) -> bool {
+        let (own, sync) = (application.environment_branch().as_str(), application.sync_branch.as_str());
+        let mut stuck = self.state.head.stuck.iter().filter(|stuck| stuck.of_documents);
+        // One that all have left may be misspelt; what goes to another staging branch is not promoted from its own.
+        stuck.all(|stuck| {
+            (stuck.name == own || stuck.sync != sync) && stuck.mistakes.iter().all(|mistake| mistake.near.is_none())
         })
     }
 
@@ -209,24 +244,25 @@ impl Beside<'_> {
         coming: &[Arc<Application>],
         named: &[Arc<Application>],
     ) -> Result<Joined, Stopped> {
-        let count = self.known(name).ok_or(Stopped::Unknown)?.applications;
+        let staying = self.state.head.staying(name).map(|staying| staying.applications);
+        let count = self.known(name).map(|known| known.applications).or(staying).ok_or(Stopped::NotPlain)?;
         let here = |all: &[Arc<Application>]| -> BTreeSet<Destination> {
             let here = all.iter().filter(|application| application.environment_branch() == name);
             here.map(|application| destination(application)).collect()
         };
         let gone = self.touched.gone.values().filter(|record| record.branch == *name);
         let went: Option<BTreeSet<Destination>> = gone.map(destination_of).collect();
-        let (came, went, stay) = (here(coming), went.ok_or(Stopped::Unknown)?, here(named));
+        let (came, went, stay) = (here(coming), went.ok_or(Stopped::NotPlain)?, here(named));
         let applications = (count + came.len()).checked_sub(went.len()).ok_or(Stopped::Unknown)?;
         if applications == 0 {
-            return Err(Stopped::Unknown);
+            return Err(Stopped::NotPlain);
         }
         let (before, now) = (&went | &stay, &came | &stay);
         let others = count.checked_sub(before.len()).ok_or(Stopped::Unknown)?;
         let limit = self.found.policy.settings.removal_limit;
         let allowed = self.allowed.contains(name.as_str());
         let removals = removals(name, &before, &now, others, (limit.share, limit.at_least), allowed);
-        Ok(Joined { removals: removals.map_err(|_| Stopped::Unknown)?, applications })
+        Ok(Joined { removals: removals.map_err(|_| Stopped::NotPlain)?, applications })
     }
 }
 
@@ -238,4 +274,12 @@ fn destination_of(record: &Record) -> Option<Destination> {
         file: record.file.clone(),
         maker: None,
     })
+}
+
+/// Whether two paths are one, or one is in the other, but for upper and lower case.
+fn are_nested(one: &RepoPath, other: &RepoPath) -> bool {
+    let (one, other) = (one.as_str().to_lowercase(), other.as_str().to_lowercase());
+    let is_in =
+        |one: &str, other: &str| one.strip_prefix(other).is_some_and(|rest| rest.is_empty() || rest.starts_with('/'));
+    is_in(&one, &other) || is_in(&other, &one)
 }

@@ -13,8 +13,8 @@
 //! Applications is [expanded again](super::remade) where something differs that it looked at.
 //!
 //! Only the plain cases are planned here. Whatever is odd or wrong is left to the look at
-//! [everything](super::by_everything), which judges all of it anew; the run starts over then, and finds what it would have
-//! found at once.
+//! [everything](super::by_everything) of this dry branch, which judges all of it anew; the run starts over then, and finds what it
+//! would have found at once.
 
 mod files;
 mod opening;
@@ -23,6 +23,7 @@ mod rendered;
 use std::collections::{BTreeMap, BTreeSet, HashMap};
 use std::rc::Rc;
 
+use dry_files::path::RepoPath;
 use dry_files::view::{Kind, Reads, View};
 
 use super::beside::{Beside, Joined};
@@ -34,7 +35,7 @@ use super::touched::Touched;
 use super::untouched_inputs;
 use super::{Failing, Hydration, Plan, Rendered, Stage, Step, Task, Why, Work};
 use crate::argo::set::Only;
-use crate::argo::{self, BranchName, SeedIdentities, SeedIdentity};
+use crate::argo::{self, AppName, BranchName, SeedIdentities, SeedIdentity};
 use crate::discover::{Changes, Removal};
 use crate::hydrate::failed_render::FailedBranch;
 use crate::hydrate::make::branch::Branch;
@@ -75,13 +76,17 @@ pub(crate) struct ByChanges {
     is_presumed: bool,
     /// Whether Applications went from one branch to another in the dry commit that was planned last.
     has_moved: bool,
+    /// Which Applications went from which branch in that commit.
+    went: Vec<(BranchName, AppName)>,
+    /// Which paths of which branch came in it.
+    came: Vec<(BranchName, RepoPath)>,
     /// What changed since the state was found.
     since: Since,
 }
 
 impl ByChanges {
-    /// Opens the environment branches of a dry branch; gives the state back, and nothing was done, when it knows too
-    /// little.
+    /// Opens the environment branches of a dry branch, and says what is wrong or odd as before; gives the state back, and nothing
+    /// was done, when it knows too little.
     pub(crate) fn open(
         state: State,
         run: &mut Run<'_>,
@@ -103,6 +108,8 @@ impl ByChanges {
         }
         run.branches.extend(branches);
         run.as_before.extend(state.head.as_before().cloned());
+        run.report.warnings.extend(state.head.warnings.iter().cloned());
+        run.report.problems.extend(state.head.problems.iter().cloned());
         let stuck: HashMap<&str, &Stuck> = state.head.stuck.iter().map(|stuck| (&*stuck.name, stuck)).collect();
         for (name, lacking) in &lacking {
             recall_failures((&state, stuck.get(name.as_str()).copied()), name, lacking, &commits, run, head);
@@ -119,6 +126,8 @@ impl ByChanges {
             has_joined: false,
             is_presumed: false,
             has_moved: false,
+            went: Vec::new(),
+            came: Vec::new(),
             since: Since::nothing(known),
         }))
     }
@@ -136,20 +145,23 @@ impl ByChanges {
         let (old, new) = (run.files(self.tree), run.files(tree));
         let changes = Changes::between(&*old, &*new, &run.found.policy.plain)
             .map_err(HydrateError::tree(dry))?
-            .ok_or(Stopped::Unknown)?;
+            .ok_or(Stopped::NotPlain)?;
         if self.is_presumed || !self.is_plain_change(&changes, &View::new(&*new), run)? {
-            return Err(Stopped::Unknown);
+            return Err(Stopped::NotPlain);
         }
         let touched = self.touched(&changes, (&*old, &*new), run, (head, dry))?;
         let (allowed, known) = (allowed_removals(&commit.message), run.known_identities(&head.branch));
         if !self.is_plain(&touched, &allowed, &known, run)? || is_unrecognized(&touched, &*old, &*new)? {
-            return Err(Stopped::Unknown);
+            return Err(Stopped::NotPlain);
         }
         self.since.note_touched(&touched);
         let mut inputs = untouched_inputs::of_branches(&self.state, &touched)?;
         let mut joined = self.join(&touched, run, (head, heads), (&*new, allowed.clone()))?;
         self.has_joined = !joined.is_empty();
         self.has_moved = touched.has_moved();
+        let came = touched.coming().map(|one| (one.environment_branch().clone(), one.sync_path.clone()));
+        self.came = came.collect();
+        self.went = touched.gone.values().map(|record| (record.branch.clone(), record.name.clone())).collect();
         self.tree = tree;
         let view = View::new(&*new);
         let mut by_branch: BTreeMap<BranchName, Vec<Work>> = BTreeMap::new();
@@ -166,7 +178,7 @@ impl ByChanges {
             let name = BranchName::read(&known.name).map_err(|_| Stopped::Unknown)?;
             let joined = joined.remove(&name).unwrap_or_default();
             let work = by_branch.remove(&name).unwrap_or_default();
-            let step = moving_step(known, &name, work, joined.removals, &allowed, run).ok_or(Stopped::Unknown)?;
+            let step = moving_step(known, &name, work, joined.removals, &allowed, run).ok_or(Stopped::NotPlain)?;
             let inputs = untouched_inputs::take(&mut inputs, &name);
             branches.insert(name, Step::Hydrate(Hydration { inputs, ..step }));
         }
@@ -177,7 +189,7 @@ impl ByChanges {
                 let step = stuck_step(stuck, &name, work, run);
                 branches.insert(name, step);
             } else if !work.is_empty() {
-                return Err(Stopped::Unknown);
+                return Err(Stopped::NotPlain);
             }
         }
         let (head, dry, identities) = (head.clone(), DryCommit::new(&commit), known);
@@ -215,11 +227,9 @@ impl ByChanges {
         let may_draw = draws && !run.found.policy.settings.nondeterministic.is_empty();
         // What is held stays, whatever becomes of its document.
         let is_held = touched.has_held(&run.found);
-        let is_odd = may_go_through
-            || is_allowed
-            || may_draw
-            || is_held
-            || (head.is_wrong() && (goes || (comes && head.stuck.iter().any(|stuck| stuck.of_documents))));
+        // What it renders to may be why the branch stays that it left.
+        let has_left = || touched.work.values().any(|(application, _)| head.moved.contains(&application.name));
+        let is_odd = may_go_through || is_allowed || may_draw || is_held || (goes && head.is_wrong()) || has_left();
         Ok(!is_odd && !touched.concerns_stuck(&self.state)?)
     }
 
@@ -235,7 +245,7 @@ impl ByChanges {
         let is_kept = self.has_moved && rendered.work().any(|done| done.result.is_err());
         match !is_kept && (Judging { state: &self.state, rendered, run }).is_plain()? {
             true => Ok(()),
-            false => Err(Stopped::Unknown),
+            false => Err(Stopped::NotPlain),
         }
     }
 
@@ -277,21 +287,27 @@ impl ByChanges {
         let found = |branch: &KnownBranch| branches.get(branch.name.as_str());
         let (mut moving, mut staying) = (Vec::new(), Vec::new());
         for branch in known {
-            match found(&branch).and_then(|branch| stuck(branch, dry)) {
+            let came = self.came.iter().filter(|(name, _)| name.as_str() == branch.name);
+            let lacking = came.map(|(_, path)| path.clone()).collect();
+            // What was left alone has paths that it does not show either.
+            let lacking = Some(lacking).filter(|_| branch.left.is_none());
+            match found(&branch).and_then(|branch| stuck(branch, dry, lacking)) {
                 Some(stuck) => staying.push(stuck),
                 None => moving.push(branch),
             }
         }
+        // What went from a branch that stays behind is on it still.
+        let stays = |branch: &BranchName| staying.iter().any(|stuck: &Stuck| stuck.name == branch.as_str());
+        let kept = self.went.iter().filter(|(branch, _)| stays(branch)).map(|(_, name)| name.clone());
+        self.state.head.unrecorded.extend(kept);
         self.state.head.branches = Some(moving);
         self.state.head.stuck.extend::<Vec<Stuck>>(staying);
     }
 
-    /// Says what is odd, and leaves for the next run what is known now.
+    /// Leaves for the next run what is known now.
     pub(crate) fn finish(self, run: &mut Run<'_>, head: &DryHead) {
         let Self { state, reached, since, .. } = self;
         run.since.insert(head.branch.clone(), since);
-        run.report.warnings.extend(state.head.warnings.iter().cloned());
-        run.report.problems.extend(state.head.problems.iter().cloned());
         if let Some(reached) = reached {
             run.memory.keep(state, head, reached, &run.found, &run.branches);
         }
@@ -321,12 +337,12 @@ impl ByChanges {
         let mut differing = Vec::new();
         let mut documents = Documents::of(&view, &found.policy.plain);
         for record in state.readers(&changes.paths, &changes.directories)? {
-            if touched.has(&(record.file.clone(), record.index)) {
+            if touched.has(&record.identity()) {
                 continue;
             }
             let reads = record.reads.iter().filter(|((path, _), _)| only.has(path));
             let reads: Reads = reads.map(|(read, seen)| (read.clone(), *seen)).collect();
-            let difference = view.first_difference(&reads).map_err(|_| Stopped::Unknown)?;
+            let difference = view.first_difference(&reads).map_err(|_| Stopped::NotPlain)?;
             if !record.is_of_application() {
                 if difference.is_some() || record.names_the_commit {
                     differing.push(record);
@@ -340,7 +356,7 @@ impl ByChanges {
             // Without the setting, every directory that an Application names proves which repository this is.
             let proof = found.policy.settings.repo_urls.is_empty();
             if proof && !matches!(view.kind(&record.dry_path), Ok(Some(Kind::Directory))) {
-                return Err(Stopped::Unknown);
+                return Err(Stopped::NotPlain);
             }
             let why = match difference {
                 Some(path) => Why::Read(path.clone()),
@@ -375,12 +391,19 @@ impl ByChanges {
         for (file, index) in touched.gone.keys() {
             self.state.remove(file, *index)?;
         }
+        for application in touched.coming() {
+            let (name, path) = (application.environment_branch(), &application.sync_path);
+            let Some(Joined { applications, .. }) = joined.get(name) else { continue };
+            let is_rendered = self.state.head.staying(name).is_none_or(|staying| staying.is_rendered);
+            self.state.head.unrecorded.extend((!is_rendered).then(|| application.name.clone()));
+            self.state.head.note_lacking(name, path, *applications);
+        }
         for known in self.state.head.branches.iter_mut().flatten() {
-            let Some(Joined { applications, .. }) = joined.get(known.name.as_str()) else { continue };
-            known.applications = *applications;
-            if let Some(branch) = run.branches.get_mut(known.name.as_str()) {
-                branch.applications = *applications;
-            }
+            let joined = joined.get(known.name.as_str());
+            known.applications = joined.map_or(known.applications, |joined| joined.applications);
+        }
+        for (name, Joined { applications, .. }) in &joined {
+            run.branches.get_mut(name).into_iter().for_each(|branch| branch.applications = *applications);
         }
         Ok(joined)
     }
@@ -430,7 +453,7 @@ fn failures(rendered: &Rendered) -> Result<Vec<Encoded>, Stopped> {
         if let Err(failed) = &done.result
             && failed.kind != FailureKind::CutOff
         {
-            records.push(failed.record(&done.application).ok_or(Stopped::Unknown)?);
+            records.push(failed.record(&done.application).ok_or(Stopped::NotPlain)?);
         }
     }
     Ok(records)

@@ -18,13 +18,14 @@ use super::shared::{path_of_another, taken_path};
 use super::skipped::leaving;
 use super::skipped::{Left, LeftBehind};
 use super::unproven::unproven;
+use super::unshown::Unshown;
 use super::{Failing, Hydration, Plan, Rendered, Stage, Step, Task, Work};
-use crate::argo::{Application, BranchName, SeedIdentities, unnamed_active_paths};
+use crate::argo::{Application, BranchName, Identity, SeedIdentities, unnamed_active_paths};
 use crate::discover::{self, Removal, Why};
 use crate::hydrate::dry_tree::{DryTree, Former, Mistaken, destination};
 use crate::hydrate::failed_render::FailedBranch;
 use crate::hydrate::make::branch::{Branch, written_from};
-use crate::hydrate::memory::{Identity, Overview, recalled_limit};
+use crate::hydrate::memory::{Overview, recalled_limit};
 use crate::hydrate::state::Run;
 use crate::hydrate::stopped::Stopped;
 use crate::known::{Encoded, State};
@@ -183,7 +184,7 @@ impl ByEverything {
         for step in rendered.branches.into_values() {
             let Step::Hydrate(hydration) = step else { continue };
             for done in hydration.work {
-                let identity = (done.application.file.clone(), done.application.index);
+                let identity = done.application.identity();
                 let record = match done.result {
                     Ok(output) => Some(output.record),
                     Err(failed) => failed.record(&done.application),
@@ -199,7 +200,7 @@ impl ByEverything {
         let Some(earlier) = &self.earlier else { return };
         let is_news = !self.rendered.is_empty() || earlier.head.branches.is_none();
         let is_there = |branch: &Branch| !branch.is_frozen() && branch.has_reached(head.tip);
-        let is_rendered = |one: &Application| self.rendered.contains_key(&(one.file.clone(), one.index));
+        let is_rendered = |one: &Application| self.rendered.contains_key(&one.identity());
         let others = self.tree.hydrated().filter(|application| {
             let branch = run.branches.get(application.environment_branch());
             branch.is_some_and(is_there) && !is_rendered(application)
@@ -213,7 +214,7 @@ impl ByEverything {
             known::work(others, &files, self.earlier.as_ref(), &run.memory, &run.found, &run.branches)
         {
             if let Task::Known(output) = task {
-                self.rendered.insert((application.file.clone(), application.index), output.record);
+                self.rendered.insert(application.identity(), output.record);
             }
         }
     }
@@ -226,14 +227,16 @@ impl ByEverything {
     }
 
     /// Leaves for the next run what is known now.
-    pub(crate) fn finish(mut self, run: &mut Run<'_>, head: &DryHead, heads: &[DryHead]) {
+    pub(crate) fn finish(mut self, run: &mut Run<'_>, head: &DryHead, heads: &[DryHead]) -> Result<(), Stopped> {
         self.recall_others(run, head);
         self.warn_of_departures(run);
+        let unshown = Unshown::of(self.backlog.keys(), &self.tree, run, (head, heads))?;
         let Self { tree, backlog, earlier, rendered, warnings, problems, .. } = self;
         run.ledger.failures.keep_only(&head.branch, |branch| backlog.contains_key(branch));
         let names = backlog.keys().collect();
-        let overview = Overview { head, heads, tree: &tree, names, rendered, earlier, warnings, problems };
+        let overview = Overview { head, heads, tree: &tree, names, rendered, earlier, warnings, problems, unshown };
         run.memory.keep_all(overview, &run.found, &run.branches);
+        Ok(())
     }
 }
 
@@ -274,23 +277,20 @@ pub(crate) fn plan(
             Err(why) => drop(failing.insert(name, why)),
         }
     }
-    let wanted: BTreeSet<Identity> =
-        applications.iter().map(|application| moved_applications::identity(application)).collect();
+    let wanted: BTreeSet<Identity> = applications.iter().map(|application| application.identity()).collect();
     let moved = || hydrations.values().flat_map(|hydration| &hydration.moved);
     // Whether a new branch takes one depends on what else is there.
     let there: BTreeSet<&BranchName> = moved().map(|application| application.environment_branch()).collect();
     let there = there.into_iter().filter(|branch| !hydrations.contains_key(*branch));
     let mut named = wanted.clone();
     let besides = moved().chain(there.flat_map(|branch| tree.applications(branch)));
-    applications.extend(besides.filter(|one| named.insert(moved_applications::identity(one))).cloned());
+    applications.extend(besides.filter(|one| named.insert(one.identity())).cloned());
     let identities = run.planned_identities(hydrations.keys(), &tree, (head, heads))?;
     let files = run.files(tree.tree);
     let mut beside = Vec::new();
     for work in known::work(applications, &files, earlier, &run.memory, &run.found, &run.branches) {
         match hydrations.get_mut(work.application.environment_branch()) {
-            Some(hydration) if wanted.contains(&moved_applications::identity(&work.application)) => {
-                hydration.work.push(work)
-            }
+            Some(hydration) if wanted.contains(&work.application.identity()) => hydration.work.push(work),
             Some(_) | None => beside.push(work),
         }
     }

@@ -13,6 +13,7 @@ mod text;
 
 use std::sync::Arc;
 
+use super::moved_applications::name_of;
 use super::{Done, Rendered, Step};
 use crate::argo::{Application, BranchName};
 use crate::hydrate::failed_render::FailedRender;
@@ -117,9 +118,8 @@ fn former(
     if application.maker.is_none() && content(&View::new(&*old)) == content(&View::new(&*new)) {
         return Ok(Some((dry, application.clone())));
     }
-    let identity = |application: &Application| (application.namespace.clone(), application.name.clone());
     let former = run.former(name, shown, &rendered.head, heads)?.applications;
-    let same = former.iter().find(|former| identity(former) == identity(application));
+    let same = former.iter().find(|former| name_of(former) == name_of(application));
     let there = || former.iter().find(|former| former.sync_path == application.sync_path);
     Ok(same.or_else(there).map(|former| (dry, former.clone())))
 }

@@ -14,10 +14,9 @@ use std::sync::Arc;
 use dry_files::diag::{Diagnostic, shell_word};
 
 use super::{Done, Failing, Hydration, Stage};
-use crate::argo::{AppName, Application, BranchName, PAUSED};
+use crate::argo::{AppName, Application, BranchName, Identity, PAUSED};
 use crate::hydrate::dry_tree::{DryTree, Former};
 use crate::hydrate::failed_render::FailedBranch;
-use crate::hydrate::memory::Identity;
 use crate::known::Basis;
 use crate::render;
 
@@ -29,11 +28,6 @@ pub(crate) type Name = (Option<AppName>, AppName);
 
 pub(crate) fn name_of(application: &Application) -> Name {
     (application.namespace.clone(), application.name.clone())
-}
-
-/// Which Application of a dry commit this is.
-pub(crate) fn identity(application: &Application) -> Identity {
-    (application.file.clone(), application.index)
 }
 
 /// The Applications of a dry commit that wrote `branch` before and write other branches now.
@@ -75,8 +69,8 @@ pub(crate) fn held(branch: &BranchName, hydration: &Hydration<Done>, rendered: &
     if hydration.moved.is_empty() {
         return None;
     }
-    let moved: BTreeSet<Identity> = hydration.moved.iter().map(|application| identity(application)).collect();
-    let failed = |done: &&Done| moved.contains(&identity(&done.application)) && done.result.is_err();
+    let moved: BTreeSet<Identity> = hydration.moved.iter().map(|application| application.identity()).collect();
+    let failed = |done: &&Done| moved.contains(&done.application.identity()) && done.result.is_err();
     let (mut mistakes, mut others) = (Vec::new(), Vec::new());
     for done in rendered.work().filter(failed) {
         match &done.result {
@@ -104,7 +98,7 @@ fn clashes(application: &Application, rendered: &Stage<Done>) -> bool {
     let to = application.environment_branch();
     let there = rendered.work().filter(|done| done.application.environment_branch() == to);
     let outputs = there.filter_map(|done| Some((&*done.application, &*done.result.as_ref().ok()?.objects)));
-    let (own, others): (Vec<_>, Vec<_>) = outputs.partition(|(one, _)| identity(one) == identity(application));
+    let (own, others): (Vec<_>, Vec<_>) = outputs.partition(|(one, _)| one.identity() == application.identity());
     own.first().is_some_and(|own| others.iter().any(|other| !render::conflicts(&[*own, *other]).is_empty()))
 }
 

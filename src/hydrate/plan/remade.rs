@@ -8,9 +8,9 @@ use dry_files::view::{Reads, Seen, View};
 use super::touched::Touched;
 use crate::argo::parent::{Parent, Reach};
 use crate::argo::set::{ApplicationSet, Limits, Only, SETS_MAX};
-use crate::argo::{self, AppName, Application, By, makers_of};
+use crate::argo::{self, AppName, Application, By, Identity, makers_of};
 use crate::discover::{Again, Expanded, FoundSet, Lists, Makers, expand_again, render_again};
-use crate::hydrate::memory::{Identity, record_of_maker};
+use crate::hydrate::memory::record_of_maker;
 use crate::hydrate::stopped::Stopped;
 use crate::known::{About, Record, State};
 use crate::owners::making::Making;
@@ -65,10 +65,10 @@ impl Remaking<'_> {
     /// Errors: more is to be looked at than these makers.
     pub(crate) fn expand(&mut self, differing: Vec<Record>, written: Vec<Application>) -> Result<(), Stopped> {
         if self.found.policy.makes != Some(true) {
-            return if differing.is_empty() { Ok(()) } else { Err(Stopped::Unknown) };
+            return if differing.is_empty() { Ok(()) } else { Err(Stopped::NotPlain) };
         }
         let mut left: BTreeMap<Identity, Record> =
-            differing.into_iter().map(|maker| ((maker.file.clone(), maker.index), maker)).collect();
+            differing.into_iter().map(|maker| (maker.identity(), maker)).collect();
         let is_set = |maker: &Record| usize::MAX - maker.index < SETS_MAX;
         for maker in left.values().filter(|maker| is_set(maker)) {
             self.of_set(maker)?;
@@ -78,25 +78,25 @@ impl Remaking<'_> {
         self.of_parents(&mut left, written)?;
         match left.is_empty() && !self.touched.lacks_maker(self.state)? {
             true => Ok(()),
-            false => Err(Stopped::Unknown),
+            false => Err(Stopped::NotPlain),
         }
     }
 
     fn of_set(&mut self, maker: &Record) -> Result<(), Stopped> {
-        let content = View::new(self.files).read(&maker.file).map_err(|_| Stopped::Unknown)?;
+        let content = View::new(self.files).read(&maker.file).map_err(|_| Stopped::NotPlain)?;
         let file = argo::read_by(&maker.file, &content.data, &self.found.policy.plain);
         let ordinal = usize::MAX - maker.index;
-        let set = file.sets.get(ordinal).ok_or(Stopped::Unknown)?.clone();
+        let set = file.sets.get(ordinal).ok_or(Stopped::NotPlain)?.clone();
         let by = set.by();
         if file.sets.iter().filter(|other| other.by() == by).count() > 1 {
-            return Err(Stopped::Unknown);
+            return Err(Stopped::NotPlain);
         }
         let is_alone = file.documents.is_empty() && file.sets.len() == 1;
         let found = FoundSet { file: (maker.file.clone(), content.id), ordinal, set };
         if self.by_part(&found, maker)? {
             return Ok(());
         }
-        let again = expand_again(&found, self.files, None, &self.makers, &self.making).ok_or(Stopped::Unknown)?;
+        let again = expand_again(&found, self.files, None, &self.makers, &self.making).ok_or(Stopped::NotPlain)?;
         self.compare(&again, &[by], is_alone, |_| false)?;
         self.keep(maker, &again.expanded)
     }
@@ -113,7 +113,7 @@ impl Remaking<'_> {
         let part = |files: &TreeFiles<'_>| expand_again(found, files, Some(self.only), &self.makers, &self.making);
         let (Some(before), Some(now)) = (part(self.old), part(self.files)) else {
             // One that a part of the tree is too much for is not asked for all of it here.
-            return if self.making.has_new_failures() { Err(Stopped::Unknown) } else { Ok(false) };
+            return if self.making.has_new_failures() { Err(Stopped::NotPlain) } else { Ok(false) };
         };
         if has_links(&before.expanded.reads) || has_links(&now.expanded.reads) {
             return Ok(false);
@@ -128,13 +128,13 @@ impl Remaking<'_> {
             let record = self.state.one(&application.file, application.index)?;
             // One that it makes of something else has this name.
             if was.is_some() != record.is_some() {
-                return Err(Stopped::Unknown);
+                return Err(Stopped::NotPlain);
             }
             self.touched.compare(self.clusters.known(application), record, self.state)?;
         }
         for application in known.into_values() {
             let record = self.state.one(&application.file, application.index)?;
-            self.touched.leave(record.ok_or(Stopped::Unknown)?, self.state)?;
+            self.touched.leave(record.ok_or(Stopped::NotPlain)?, self.state)?;
         }
         let (file, ordinal, reads) = (maker.file.clone(), found.ordinal, Arc::new(maker.reads.clone()));
         let whole = Expanded { file, ordinal, reads, repeats: true, used };
@@ -153,7 +153,7 @@ impl Remaking<'_> {
             let identity = (parent.file.clone(), Record::index_of_maker(parent.ordinal()));
             if let Some(maker) = left.remove(&identity) {
                 if roots.iter().filter(|other| other.name == application.name).count() > 1 {
-                    return Err(Stopped::Unknown);
+                    return Err(Stopped::NotPlain);
                 }
                 self.of_parent(parent, application, &maker)?;
             }
@@ -172,7 +172,7 @@ impl Remaking<'_> {
         self.touched.take_fresh();
         while let Some(application) = queue.pop() {
             let is_root = self.makers.roots.iter().any(|root| root.name == application.name);
-            if is_root || !seen.insert((application.file.clone(), application.index)) {
+            if is_root || !seen.insert(application.identity()) {
                 continue;
             }
             let parent = Parent::of(&application);
@@ -186,12 +186,12 @@ impl Remaking<'_> {
                     self.of_parent(parent, &application, &maker)?;
                 }
                 // It makes others from now on, or none any more.
-                (None, true) | (Some(_), false) => return Err(Stopped::Unknown),
+                (None, true) | (Some(_), false) => return Err(Stopped::NotPlain),
             }
             for fresh in self.touched.take_fresh() {
                 // What it was looked at for is not what it is.
                 if seen.contains(&fresh) {
-                    return Err(Stopped::Unknown);
+                    return Err(Stopped::NotPlain);
                 }
                 queue.extend(self.touched.work.get(&fresh).map(|(application, _)| application.clone()));
             }
@@ -201,16 +201,15 @@ impl Remaking<'_> {
 
     /// Of several Applications of one name, only the first is asked what it makes.
     fn check_name(&self, application: &Application) -> Result<(), Stopped> {
-        let identity = (application.file.clone(), application.index);
-        let is_other =
-            |other: &Record| other.namespace == application.namespace && (other.file.clone(), other.index) != identity;
+        let identity = application.identity();
+        let is_other = |other: &Record| other.namespace == application.namespace && other.identity() != identity;
         let others = self.state.named(&application.name)?;
         let coming = self.touched.coming().filter(|other| {
             (&other.namespace, &other.name) == (&application.namespace, &application.name)
-                && (other.file.clone(), other.index) != identity
+                && other.identity() != identity
         });
         match others.iter().any(is_other) || coming.count() > 0 {
-            true => Err(Stopped::Unknown),
+            true => Err(Stopped::NotPlain),
             false => Ok(()),
         }
     }
@@ -218,11 +217,11 @@ impl Remaking<'_> {
     fn of_parent(&mut self, parent: Parent, application: &Application, maker: &Record) -> Result<(), Stopped> {
         let by: Vec<By> = [&parent.by].into_iter().chain(&parent.above).cloned().collect();
         let again = render_again(parent, application, self.files, &self.makers, &self.making);
-        let again = again.ok_or(Stopped::Unknown)?;
+        let again = again.ok_or(Stopped::NotPlain)?;
         let written = self.written(&again)?;
         let is_of_file = |set: &Arc<ApplicationSet>| written.sets.iter().any(|other| other.is_same(set));
         if !again.sets.iter().all(is_of_file) {
-            return Err(Stopped::Unknown);
+            return Err(Stopped::NotPlain);
         }
         let rendered = Same::of(again.applications.iter().map(|application| &**application));
         let is_rendered_set = |one: &Arc<ApplicationSet>| again.sets.iter().any(|other| other.is_same(one));
@@ -230,7 +229,7 @@ impl Remaking<'_> {
         let all_rendered =
             || written.applications.iter().all(|one| rendered.has(one)) && written.sets.iter().all(is_rendered_set);
         if again.is_built && !all_rendered() {
-            return Err(Stopped::Unknown);
+            return Err(Stopped::NotPlain);
         }
         let in_files = Same::of(&written.applications);
         self.compare(&again, &by, false, |one| in_files.has(one))?;
@@ -243,7 +242,7 @@ impl Remaking<'_> {
         let mut written = Written::default();
         for path in again.contents().into_iter().filter(|path| argo::may_hold_applications(path)) {
             let records = self.state.of_file(path)?;
-            let is_there = |record: &&Record| !self.touched.gone.contains_key(&(record.file.clone(), record.index));
+            let is_there = |record: &&Record| !self.touched.gone.contains_key(&record.identity());
             let known = records.iter().filter(|record| record.about == About::Written).filter(is_there);
             let known = known.map(|record| (record.index, (record.fingerprint, record.placement)));
             let here = (path.clone(), 0)..=(path.clone(), usize::MAX);
@@ -256,10 +255,10 @@ impl Remaking<'_> {
                 continue;
             }
             let file =
-                argo::read_by(path, &view.read(path).map_err(|_| Stopped::Unknown)?.data, &self.found.policy.plain);
+                argo::read_by(path, &view.read(path).map_err(|_| Stopped::NotPlain)?.data, &self.found.policy.plain);
             let found = file.applications().map(|one| (one.index, (one.fingerprint(), one.placement()))).collect();
             if known != found || sets != file.sets.len() {
-                return Err(Stopped::Unknown);
+                return Err(Stopped::NotPlain);
             }
             written.applications.extend(file.applications().cloned());
             written.sets.extend(file.sets.iter().cloned());
@@ -285,7 +284,7 @@ impl Remaking<'_> {
         let mut seen = BTreeSet::new();
         for application in again.applications.iter().filter(|application| !is_written(application)) {
             if !seen.insert(application.index) {
-                return Err(Stopped::Unknown);
+                return Err(Stopped::NotPlain);
             }
             let record = records.remove(&application.index);
             self.touched.compare(self.clusters.known(application), record, self.state)?;
@@ -298,10 +297,10 @@ impl Remaking<'_> {
         let About::Maker(before) = maker.about else { return Err(Stopped::Unknown) };
         // What was said of makers that are not answered may be over; what this one makes no more, another one may make.
         if self.state.head.is_open || self.state.head.has_shared {
-            return Err(Stopped::Unknown);
+            return Err(Stopped::NotPlain);
         }
         let used = expanded.take_the_place_of(before, self.state.head.used);
-        self.state.head.used = used.ok_or(Stopped::Unknown)?;
+        self.state.head.used = used.ok_or(Stopped::NotPlain)?;
         Ok(self.state.put(record_of_maker(expanded).encode())?)
     }
 }

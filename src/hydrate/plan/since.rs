@@ -4,8 +4,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
 use super::touched::Touched;
-use crate::argo::Application;
-use crate::hydrate::memory::Identity;
+use crate::argo::{Application, Identity};
 use crate::repo::ObjectId;
 
 /// The Applications that were looked at from one dry commit to the tip. All others are what they were.
@@ -41,7 +40,7 @@ impl Since {
     /// Notes the Applications of a file that changed.
     pub(crate) fn note_documents<'a>(&mut self, applications: impl IntoIterator<Item = &'a Application>) {
         let applications = applications.into_iter().map(|application| Arc::new(application.clone()));
-        self.documents.extend(applications.map(|application| (identity(&application), application)));
+        self.documents.extend(applications.map(|application| (application.identity(), application)));
     }
 
     /// Notes the Applications of a file that changed, as they were before.
@@ -57,14 +56,14 @@ impl Since {
     /// Notes what one dry commit touches.
     pub(crate) fn note_touched(&mut self, touched: &Touched) {
         self.is_more |= !touched.gone.is_empty() || touched.asks_makers;
-        self.coming.extend(touched.coming().map(|application| identity(application)));
+        self.coming.extend(touched.coming().map(|application| application.identity()));
         let rendered = touched.work.iter().map(|(identity, (application, _))| (identity.clone(), application.clone()));
         self.rendered.extend(rendered);
     }
 
     /// Whether an Application was not there at the dry commit that the last run left.
     pub(crate) fn is_new(&self, application: &Application) -> bool {
-        self.coming.contains(&identity(application))
+        self.coming.contains(&application.identity())
     }
 
     /// Whether the Applications are those that there were, each on its branch.
@@ -78,8 +77,4 @@ impl Since {
         let rendered = rendered.map(|(_, application)| (application, false));
         self.documents.values().map(|application| (application, true)).chain(rendered)
     }
-}
-
-fn identity(application: &Application) -> Identity {
-    (application.file.clone(), application.index)
 }

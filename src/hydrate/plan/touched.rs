@@ -5,8 +5,7 @@ use std::sync::Arc;
 
 use super::Why;
 use crate::argo::parent::Parent;
-use crate::argo::{Application, BranchName, By, makers_of};
-use crate::hydrate::memory::Identity;
+use crate::argo::{Application, BranchName, By, Identity, makers_of};
 use crate::hydrate::stopped::Stopped;
 use crate::known::{About, Basis, Record, State, Stuck};
 use crate::owners::snapshot::Snapshot;
@@ -53,7 +52,7 @@ impl Touched {
 
     /// Notes that an Application has to be rendered.
     pub(crate) fn render(&mut self, application: Application, why: Why) {
-        let identity = (application.file.clone(), application.index);
+        let identity = application.identity();
         self.fresh.push(identity.clone());
         self.work.insert(identity, (Arc::new(application), why));
     }
@@ -69,9 +68,9 @@ impl Touched {
         state: &mut State,
     ) -> Result<(), Stopped> {
         if application.paused {
-            return Err(Stopped::Unknown);
+            return Err(Stopped::NotPlain);
         }
-        let identity = (application.file.clone(), application.index);
+        let identity = application.identity();
         let Some(record) = record else {
             self.coming.insert(identity);
             self.render(application, Why::New);
@@ -79,16 +78,16 @@ impl Touched {
         };
         // What is said of its branch names lines that may be others now.
         if is_stuck(state, &record.branch, |stuck| stuck.basis == Basis::All) {
-            return Err(Stopped::Unknown);
+            return Err(Stopped::NotPlain);
         }
         if state.head.leaves(&record.branch, &record.sync_path) {
-            return Err(Stopped::Unknown);
+            return Err(Stopped::NotPlain);
         }
         let is_same = record.fingerprint == application.fingerprint();
         let is_of_branch = record.branch == *application.environment_branch();
         if record.placement != application.placement() {
             if is_of_branch && record.sync_path == application.sync_path && is_same {
-                return Err(Stopped::Unknown);
+                return Err(Stopped::NotPlain);
             }
             let why = if is_same && is_of_branch { Why::NotThere } else { Why::Document };
             self.coming.insert(identity.clone());
@@ -100,7 +99,7 @@ impl Touched {
             // What it makes names the place where it is.
             let maker = Record::index_of_maker(Parent::of(&application).ordinal());
             if state.one(&application.file, maker)?.is_some() {
-                return Err(Stopped::Unknown);
+                return Err(Stopped::NotPlain);
             }
             state.put(Record { about: About::of(&application), ..record }.encode())?;
             if let Some((known, _)) = self.work.get_mut(&identity) {
@@ -113,9 +112,9 @@ impl Touched {
     /// Notes that the Application of a record is gone. Errors: it is of a branch that stays behind.
     pub(crate) fn leave(&mut self, record: Record, state: &State) -> Result<(), Stopped> {
         if is_stuck(state, &record.branch, |_| true) {
-            return Err(Stopped::Unknown);
+            return Err(Stopped::NotPlain);
         }
-        let identity = (record.file.clone(), record.index);
+        let identity = record.identity();
         self.work.remove(&identity);
         self.fresh.push(identity.clone());
         self.gone.insert(identity, record);
@@ -147,16 +146,16 @@ impl Touched {
     /// Whether something of it may be why a branch stays behind, or may add to that.
     pub(crate) fn concerns_stuck(&self, state: &State) -> Result<bool, Stopped> {
         let goes = self.gone.values().any(|record| is_stuck(state, &record.branch, |_| true));
-        let comes = self.coming().any(|application| is_stuck(state, application.environment_branch(), |_| true));
+        let comes = self.coming().any(|one| is_stuck(state, one.environment_branch(), |stuck| stuck.lacking.is_none()));
         if goes || comes {
             return Ok(true);
         }
         for (identity, (application, _)) in &self.work {
             let branch = application.environment_branch();
-            if !is_stuck(state, branch, |_| true) {
+            if !is_stuck(state, branch, |_| true) || self.coming.contains(identity) {
                 continue;
             }
-            let record = state.one(&identity.0, identity.1)?.ok_or(Stopped::Unknown)?;
+            let record = state.one(&identity.0, identity.1)?.ok_or(Stopped::NotPlain)?;
             if record.failure.is_some() || is_stuck(state, branch, |stuck| stuck.basis == Basis::All) {
                 return Ok(true);
             }

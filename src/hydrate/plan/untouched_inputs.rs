@@ -3,8 +3,7 @@
 use std::collections::BTreeMap;
 
 use super::touched::Touched;
-use crate::argo::BranchName;
-use crate::hydrate::memory::Identity;
+use crate::argo::{BranchName, Identity};
 use crate::hydrate::stopped::Stopped;
 use crate::known::{State, UsedInputs, used_inputs};
 
@@ -39,7 +38,7 @@ fn is_used(path: &dry_files::path::RepoPath, branch: &str, state: &State, touche
     let mut readers = readers.iter().filter(|record| record.is_of_application() && record.branch.as_str() == branch);
     let reads =
         |record: &crate::known::Record| record.failure.is_none() && used_inputs(&record.reads).contains_key(path);
-    Ok(readers.any(|record| is_other(&(record.file.clone(), record.index)) && reads(record)))
+    Ok(readers.any(|record| is_other(&record.identity()) && reads(record)))
 }
 
 /// The name of a branch among them.

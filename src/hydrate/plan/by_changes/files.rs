@@ -2,7 +2,8 @@
 
 use std::collections::BTreeMap;
 
-use dry_files::diag::Diagnostic;
+use dry_files::diag::{Diagnostic, Span};
+use dry_files::path::RepoPath;
 use dry_files::view::{Files, View};
 
 use crate::argo::{self, Application, RuleSet, makers_of};
@@ -28,7 +29,7 @@ pub(super) fn compare_file(
     let documents = (state.head.documents + count(after)).checked_sub(count(before));
     state.head.documents = documents.ok_or(Stopped::Unknown)?;
     if state.head.documents > found.policy.settings.limits.applications {
-        return Err(Stopped::Unknown);
+        return Err(Stopped::NotPlain);
     }
     if !found.policy.applications.matches(file.path.as_str()) {
         return Ok(Vec::new());
@@ -36,8 +37,7 @@ pub(super) fn compare_file(
     let known_fields = &found.policy.settings.known_fields;
     let sides = || before.into_iter().chain(after);
     let is_sound = sides().flat_map(argo::File::all_diagnostics).all(|diagnostic| diagnostic.is_of_field(known_fields));
-    // An unknown field in another file is reported as before, whatever this one says.
-    let is_apart = |warning: &Diagnostic| warning.unknown_field.is_some();
+    let is_apart = |warning: &Diagnostic| is_apart(warning, &file.path);
     let records = state.of_file(&file.path)?.into_iter().filter(|record| record.about == About::Written);
     let mut records: BTreeMap<usize, Record> = records.map(|record| (record.index, record)).collect();
     let are_known = before
@@ -46,7 +46,7 @@ pub(super) fn compare_file(
         .all(|application| records.contains_key(&application.index));
     let is_odd = !is_sound || state.is_patch(&file.path)? || !state.head.warnings.iter().all(is_apart);
     if is_odd || !are_known || records.len() != count(before) {
-        return Err(Stopped::Unknown);
+        return Err(Stopped::NotPlain);
     }
     let mut written = Vec::new();
     for application in after.into_iter().flat_map(argo::File::applications) {
@@ -60,8 +60,17 @@ pub(super) fn compare_file(
     }
     match after.is_none_or(|after| written.len() == after.documents.len()) {
         true => Ok(written),
-        false => Err(Stopped::Unknown),
+        false => Err(Stopped::NotPlain),
     }
+}
+
+/// Whether something odd is reported as before, whatever the Applications of a file say which stay where they are: it is in another
+/// file, and names no place of this one.
+fn is_apart(warning: &Diagnostic, file: &RepoPath) -> bool {
+    let is_here = warning.span.as_ref().is_some_and(|span| span.path == *file);
+    let named = Span::file(file.clone()).to_string();
+    let mut texts = [&warning.message, &warning.label].into_iter().chain(&warning.hint);
+    warning.unknown_field.is_some() || !(is_here || texts.any(|text| text.contains(&named)))
 }
 
 /// Whether the document of an Application that is gone may be there still, as something else.

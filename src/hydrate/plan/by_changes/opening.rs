@@ -18,7 +18,9 @@ use crate::settings::History;
 
 /// The dry commit that a state is of, those that follow, the branches, and the dry commits that those lack which stayed
 /// behind.
-pub(super) type Start = (ObjectId, Vec<ObjectId>, BTreeMap<BranchName, Branch>, BTreeMap<BranchName, Vec<ObjectId>>);
+pub(super) type Start = (ObjectId, Vec<ObjectId>, Branches, BTreeMap<BranchName, Vec<ObjectId>>);
+
+type Branches = BTreeMap<BranchName, Branch>;
 
 /// Where to go on; none when the branches are elsewhere by now, or a dry commit is known to fail.
 pub(super) fn start(state: &State, run: &mut Run<'_>, head: &DryHead) -> Result<Option<Start>, Stopped> {
@@ -71,24 +73,30 @@ fn line(known: ObjectId, found: &Snapshot<'_>, head: &DryHead) -> Result<Option<
     }))
 }
 
-/// The environment branches that were hydrated from `known`, if they are where the state says.
-fn open_known(
-    state: &State,
-    known: ObjectId,
+/// An environment branch as it is now, without a look at its Applications; none when its name is no name of a branch.
+fn reopen(
+    (name, sync): (&str, &str),
+    applications: usize,
     run: &mut Run<'_>,
     head: &DryHead,
-) -> Result<Option<BTreeMap<BranchName, Branch>>, Stopped> {
-    let mut branches = BTreeMap::new();
+) -> Result<Option<Branch>, Stopped> {
+    let (Ok(name), Ok(sync)) = (BranchName::read(name), BranchName::read(sync)) else { return Ok(None) };
+    let mut branch = run.open(&name, &sync, head)?;
+    branch.applications = applications;
+    branch.goes_along_with(run.branches.get(&name));
+    branch.judge(head, std::iter::empty(), &run.found);
+    Ok(Some(branch))
+}
+
+/// The environment branches that were hydrated from `known`, if they are where the state says.
+fn open_known(state: &State, known: ObjectId, run: &mut Run<'_>, head: &DryHead) -> Result<Option<Branches>, Stopped> {
+    let mut branches = Branches::new();
     for KnownBranch { name, sync, tip, applications, left, inputs, .. } in state.head.branches.iter().flatten() {
-        let (Ok(name), Ok(sync)) = (BranchName::read(name), BranchName::read(sync)) else { return Ok(None) };
-        let mut branch = run.open(&name, &sync, head)?;
-        branch.applications = *applications;
+        let Some(mut branch) = reopen((name, sync), *applications, run, head)? else { return Ok(None) };
         branch.inputs.clone_from(inputs);
         if let Some(left) = left {
-            branch.left = LeftBehind::before(left, run.ledger.left_behind(&name, known));
+            branch.left = LeftBehind::before(left, run.ledger.left_behind(&branch.name, known));
         }
-        branch.goes_along_with(run.branches.get(&name));
-        branch.judge(head, std::iter::empty(), &run.found);
         let is_there = branch.tip.as_ref().is_some_and(|found| Some(found.id) == object_id(tip));
         let refs = &run.found.setup.place;
         let lacks_note = refs.keeps_records() && refs.is_of_server() && branch.was_moved();
@@ -99,54 +107,36 @@ fn open_known(
         if !is_at || branch.closed || lacks_note || branch.deleted().is_some() {
             return Ok(None);
         }
-        branches.insert(name, branch);
+        branches.insert(branch.name.clone(), branch);
     }
     Ok(Some(branches))
 }
 
 /// Those that stayed behind, if they are where the state says.
-fn open_stuck(
-    state: &State,
-    run: &mut Run<'_>,
-    head: &DryHead,
-) -> Result<Option<BTreeMap<BranchName, Branch>>, Stopped> {
-    let mut branches = BTreeMap::new();
+fn open_stuck(state: &State, run: &mut Run<'_>, head: &DryHead) -> Result<Option<Branches>, Stopped> {
+    let mut branches = Branches::new();
     for stuck in &state.head.stuck {
-        let (Ok(name), Ok(sync)) = (BranchName::read(&stuck.name), BranchName::read(&stuck.sync)) else {
-            return Ok(None);
-        };
-        let mut branch = run.open(&name, &sync, head)?;
-        branch.applications = stuck.applications;
-        branch.goes_along_with(run.branches.get(&name));
-        branch.judge(head, std::iter::empty(), &run.found);
+        let Some(branch) = reopen((&stuck.name, &stuck.sync), stuck.applications, run, head)? else { return Ok(None) };
         if branch.closed || branch.deleted().is_some() || !is_as_left(stuck, &branch) {
             return Ok(None);
         }
-        branches.insert(name, branch);
+        branches.insert(branch.name.clone(), branch);
     }
     Ok(Some(branches))
 }
 
 /// Those that are frozen.
-fn open_frozen(
-    state: &State,
-    run: &mut Run<'_>,
-    head: &DryHead,
-) -> Result<Option<BTreeMap<BranchName, Branch>>, Stopped> {
-    let mut branches = BTreeMap::new();
+fn open_frozen(state: &State, run: &mut Run<'_>, head: &DryHead) -> Result<Option<Branches>, Stopped> {
+    let mut branches = Branches::new();
     for Frozen { name, sync, applications, .. } in &state.head.frozen {
-        let (Ok(name), Ok(sync)) = (BranchName::read(name), BranchName::read(sync)) else { return Ok(None) };
-        let mut branch = run.open(&name, &sync, head)?;
-        branch.applications = *applications;
-        branch.goes_along_with(run.branches.get(&name));
-        branch.judge(head, std::iter::empty(), &run.found);
-        let is_left = run.found.setup.leaves(&name, &sync);
-        let hold = run.found.hold(&name, &sync).iter().find(|hold| hold.is_whole() && !is_left);
+        let Some(branch) = reopen((name, sync), *applications, run, head)? else { return Ok(None) };
+        let is_left = run.found.setup.leaves(&branch.name, &branch.sync);
+        let hold = run.found.hold(&branch.name, &branch.sync).iter().find(|hold| hold.is_whole() && !is_left);
         let is_elsewhere = hold.map_or(Ok(false), |hold| branch.is_elsewhere(hold, &run.found))?;
         if !branch.is_frozen() || is_elsewhere {
             return Ok(None);
         }
-        branches.insert(name, branch);
+        branches.insert(branch.name.clone(), branch);
     }
     Ok(Some(branches))
 }

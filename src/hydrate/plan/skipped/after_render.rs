@@ -9,6 +9,7 @@ use crate::argo::Application;
 use crate::discover::Removal;
 use crate::hydrate::failed_render::FailedBranch;
 use crate::hydrate::make::branch::Branch;
+use crate::hydrate::plan::moved_applications::name_of;
 use crate::hydrate::plan::skipped::{Left, LeftBehind, LeftObjects, WhyUnrendered};
 use crate::hydrate::plan::{Done, Hydration};
 use crate::manifest::{self, Key, Source};
@@ -118,8 +119,7 @@ fn paths_of(
     why: Option<WhyUnrendered>,
     hydration: &Hydration<Done>,
 ) -> Vec<(RepoPath, bool)> {
-    let identity = |application: &Application| (application.namespace.clone(), application.name.clone());
-    let its = || hydration.leaving().former.iter().filter(|former| identity(former) == identity(application));
+    let its = || hydration.leaving().former.iter().filter(|former| name_of(former) == name_of(application));
     let own = application.sync_path.clone();
     let is_former = matches!(why, Some(WhyUnrendered::Unread | WhyUnrendered::Gone));
     if is_former || its().any(|former| former.sync_path == own) {
@@ -128,7 +128,7 @@ fn paths_of(
     let namesakes = hydration.work.iter().map(|done| &done.application);
     let namesakes = namesakes.chain(hydration.leaving().unrendered.iter().map(|unrendered| &unrendered.application));
     let taken: BTreeSet<&RepoPath> =
-        namesakes.filter(|other| identity(other) == identity(application)).map(|other| &other.sync_path).collect();
+        namesakes.filter(|other| name_of(other) == name_of(application)).map(|other| &other.sync_path).collect();
     let before = its().map(|former| &former.sync_path).filter(|path| !taken.contains(path));
     before.map(|path| (path.clone(), true)).chain([(own, false)]).collect()
 }

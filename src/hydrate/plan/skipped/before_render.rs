@@ -70,12 +70,11 @@ fn held_and_gone<'f>(
 
 /// The Applications of before that stay where the dry commit does not have them.
 fn doubtful(name: &BranchName, tree: &DryTree, former: &Former, unrendered: &[Unrendered]) -> Vec<Arc<Application>> {
-    let identity = |application: &Application| (application.namespace.clone(), application.name.clone());
-    let here: BTreeSet<_> = tree.applications(name).map(|application| identity(application)).collect();
+    let here: BTreeSet<_> = tree.applications(name).map(|application| name_of(application)).collect();
     let paths: BTreeSet<_> =
-        tree.applications(name).map(|application| (identity(application), &application.sync_path)).collect();
+        tree.applications(name).map(|application| (name_of(application), &application.sync_path)).collect();
     let has_moved = |former: &Application| {
-        here.contains(&identity(former)) && !paths.contains(&(identity(former), &former.sync_path))
+        here.contains(&name_of(former)) && !paths.contains(&(name_of(former), &former.sync_path))
     };
     let is_unread = |former: &Arc<Application>| {
         let stays = |why| matches!(why, WhyUnrendered::Unread | WhyUnrendered::Gone);
