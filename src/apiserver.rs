@@ -21,8 +21,8 @@ use crate::manifest::{self, Key, Manifest};
 use crate::settings::{Settings, Validate};
 use crate::versions::Kubernetes;
 
+use field::SaidWhere;
 pub(crate) use field::field_path;
-use field::plain_field;
 pub(crate) use sentences::{Answers, One, Sentence};
 
 /// The API server of a cluster.

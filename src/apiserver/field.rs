@@ -1,6 +1,7 @@
 //! Fields as a server names them: `spec.containers[0].name`, with keys of mappings in brackets too.
 
 use go_yaml::Value;
+use kube_validate::Finding;
 
 use crate::diff::{FieldPath, Step};
 
@@ -24,8 +25,22 @@ pub(crate) fn field_path(field: &str, object: &Value) -> FieldPath {
     path
 }
 
+/// What is said and of which field, though items of a list may have come before it: two findings that have it in common are one.
+#[derive(Debug, Clone, PartialEq, Eq, Hash)]
+pub(super) struct SaidWhere {
+    rule: &'static str,
+    message: String,
+    field: String,
+}
+
+impl SaidWhere {
+    pub(super) fn of(finding: &Finding) -> Self {
+        Self { rule: finding.rule, message: finding.message.clone(), field: plain_field(&finding.field) }
+    }
+}
+
 /// A field without the numbers of items: `spec.containers[].name`.
-pub(crate) fn plain_field(field: &str) -> String {
+fn plain_field(field: &str) -> String {
     let mut plain = String::new();
     for (index, part) in field.split('[').enumerate() {
         let (inner, rest) = part.split_once(']').unwrap_or(("", part));

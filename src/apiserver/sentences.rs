@@ -1,9 +1,11 @@
 //! What is reported of answers: those that are alike together, the refusals first.
 
+use std::collections::HashMap;
+
 use dry_files::diag::{Diagnostic, Span};
 use kube_validate::Reason;
 
-use super::{Answer, Said, Server, plain_field};
+use super::{Answer, Said, SaidWhere, Server};
 use crate::argo::Application;
 use crate::diff::ObjectName;
 use crate::settings::Validate;
@@ -19,7 +21,21 @@ const CHOSEN: &str = "a template that asks `.Capabilities` knows nothing of the 
 
 /// What is said of objects of several Applications.
 #[derive(Debug, Default)]
-pub(crate) struct Answers<'a>(Vec<Alike<'a>>);
+pub(crate) struct Answers<'a> {
+    all: Vec<Alike<'a>>,
+    /// Where in `all` what is said alike is: whoever pushes may have a thousand mistakes in one object.
+    places: HashMap<Likeness, usize>,
+}
+
+/// What makes two answers alike.
+#[derive(Debug, PartialEq, Eq, Hash)]
+struct Likeness {
+    server: String,
+    is_strict: bool,
+    was_before: bool,
+    kind: String,
+    said: SaidWhere,
+}
 
 /// What is said alike of objects of one kind.
 #[derive(Debug)]
@@ -83,14 +99,14 @@ impl<'a> Answers<'a> {
     }
 
     fn add_one(&mut self, server: String, is_strict: bool, one: One<'a>) {
-        let is_alike = |alike: &&mut Alike<'_>| {
-            let (known, finding) = (&alike.first, &one.said.finding);
-            let before = &known.said.finding;
-            (before.rule, &before.message, &known.object.kind) == (finding.rule, &finding.message, &one.object.kind)
-                && plain_field(&before.field) == plain_field(&finding.field)
-                && (&alike.server, alike.is_strict, known.said.was_before) == (&server, is_strict, one.said.was_before)
+        let likeness = Likeness {
+            server: server.clone(),
+            is_strict,
+            was_before: one.said.was_before,
+            kind: one.object.kind.clone(),
+            said: SaidWhere::of(&one.said.finding),
         };
-        match self.0.iter_mut().find(is_alike) {
+        match self.places.get(&likeness).and_then(|place| self.all.get_mut(*place)) {
             Some(alike) => {
                 let is_known = alike.applications.iter().any(|known| std::ptr::eq(*known, one.application));
                 alike.applications.extend((!is_known).then_some(one.application));
@@ -99,17 +115,18 @@ impl<'a> Answers<'a> {
             }
             None => {
                 let (applications, objects) = (vec![one.application], vec![(one.application, one.object.clone())]);
-                self.0.push(Alike { server, is_strict, first: one, others: 0, objects, applications });
+                self.places.insert(likeness, self.all.len());
+                self.all.push(Alike { server, is_strict, first: one, others: 0, objects, applications });
             }
         }
     }
 
     /// The sentences, those first that a push is refused for. `place` finds the line of the first object of each.
     pub(crate) fn sentences(mut self, place: &mut dyn FnMut(&One<'a>) -> Option<Span>) -> Vec<Sentence<'a>> {
-        self.0.sort_by_key(|alike| (!alike.is_strict, !alike.first.said.finding.is_refusal()));
-        let more = self.0.split_off(self.0.len().min(SENTENCES_MAX));
+        self.all.sort_by_key(|alike| (!alike.is_strict, !alike.first.said.finding.is_refusal()));
+        let more = self.all.split_off(self.all.len().min(SENTENCES_MAX));
         let mut sentences: Vec<Sentence<'a>> = self
-            .0
+            .all
             .into_iter()
             .map(|alike| {
                 let span = place(&alike.first);

@@ -1,10 +1,10 @@
 //! What is new in what a server says of objects, beside what it would have said before a change.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, HashSet};
 
 use kube_validate::{Finding, Judge, stored};
 
-use super::{Answer, Server, plain_field};
+use super::{Answer, SaidWhere, Server};
 use crate::diff::ObjectName;
 use crate::manifest::Manifest;
 
@@ -32,8 +32,9 @@ impl Server<'_> {
                 let over = Some(before).filter(|_| is_there);
                 answer.findings = findings(self.answer_over(now, over, update.as_ref().unwrap_or(after))).collect();
             }
+            let known: HashSet<SaidWhere> = known.iter().map(SaidWhere::of).collect();
             for said in &mut answer.findings {
-                said.was_before = known.iter().any(|known| is_same(known, &said.finding));
+                said.was_before = known.contains(&SaidWhere::of(&said.finding));
             }
             answer.findings.retain(|said| !said.was_before || said.finding.is_refusal());
             true
@@ -55,9 +56,4 @@ fn by_name(manifests: &[Manifest]) -> BTreeMap<ObjectName, &Manifest> {
 /// The name of an object, whatever its version.
 fn without_version(object: &ObjectName) -> ObjectName {
     ObjectName { api_version: String::new(), ..object.clone() }
-}
-
-/// Whether two findings are one, though items of a list may have come before it.
-fn is_same(one: &Finding, other: &Finding) -> bool {
-    (one.rule, &one.message) == (other.rule, &other.message) && plain_field(&one.field) == plain_field(&other.field)
 }
