@@ -32,6 +32,7 @@ mod name;
 mod near;
 mod object;
 mod options;
+mod own_cluster;
 pub(crate) mod parent;
 mod pause;
 mod plain;
@@ -87,6 +88,7 @@ pub(crate) use options::{
     Directory, FileParameter, Helm, HelmParameter, JsonnetVariable, Kustomize, Options, Patch, PatchTarget, Plugin,
     PluginParameter, PluginVariable, Replicas,
 };
+pub(crate) use own_cluster::{OWN_CLUSTER, OWN_CLUSTER_NAME, as_known};
 pub use read::read;
 pub(crate) use read::{File, count_certain, count_mentions, is_marked, objects, read_by, read_too_large, read_within};
 pub(crate) use referenced::Referenced;
@@ -131,7 +133,8 @@ pub struct Application {
     pub namespace: Option<AppName>,
     /// `spec.project`; `default` when it is left out, as in Argo CD.
     pub project: String,
-    /// The cluster that it deploys to: `spec.destination.server`, else `spec.destination.name`.
+    /// The cluster that it deploys to: `spec.destination.server`, else `spec.destination.name`, as clusters are compared. The server
+    /// in place of a name that the lists of clusters know.
     pub destination_cluster: Option<String>,
     /// `spec.destination.namespace`.
     pub destination_namespace: Option<String>,

@@ -343,3 +343,42 @@ fn an_object_is_not_taken_by_an_application_that_deploys_elsewhere_first() {
     assert!(told.contains(TAKES_B), "{told}");
     assert_eq!(tip(&server, dev), before);
 }
+
+#[test]
+fn an_object_is_not_taken_under_another_name_of_the_cluster_or_with_a_namespace_that_its_kind_does_not_have() {
+    let lab = Lab::new();
+    let server = lab.server();
+    let clone = to_one_cluster(&server);
+    let known = "- {name: c, server: 'https://c.example.com'}\n";
+    clone.git(&["checkout", "-q", "main"]);
+    let role = |namespace: &str| {
+        format!(
+            "apiVersion: rbac.authorization.k8s.io/v1\nkind: ClusterRole\nmetadata: {{name: r{namespace}}}\nrules: []\n"
+        )
+    };
+    clone.commit("known", &[("known.yaml", known)]);
+    clone.git(&["checkout", "-q", "other"]);
+    clone.commit("r", &[("apps/b/dev/role.yaml", &role("")), ("known.yaml", known)]);
+    push(&clone);
+    server.hydrate(&["config", "set", "clusters", "known.yaml"]).success();
+    let before = tip(&server, "environments/dev");
+    assert_eq!(taken_by(&clone, &[("apps/a/dev/role.yaml", &role(", namespace: x"))]), 1);
+    let (file, text) = application("a", "dev");
+    let to = |destination: &str| text.replace("  destination:\n", &format!("  destination:\n    {destination}\n"));
+    for server in ["https://c.example.com", "https://c.example.com/"] {
+        let files =
+            [(&*file, &*to(&format!("server: {server}"))), ("apps/a/dev/config.yaml", &config_map("b", "ours"))];
+        assert_eq!(taken_by(&clone, &files), 1, "{server}");
+    }
+    assert_eq!(tip(&server, "environments/dev"), before);
+}
+
+/// How many mistakes a push of `main` with these files has of objects that `other` has; it is taken back afterwards.
+fn taken_by(clone: &Repo, files: &[(&str, &str)]) -> usize {
+    clone.git(&["checkout", "-q", "main"]);
+    clone.commit("take", files);
+    let heard = clone.run("git", &["push", "-q", "origin", "main"]).success().remote().join("\n");
+    clone.git(&["reset", "-q", "--hard", "HEAD~1"]);
+    clone.run("git", &["push", "-q", "-f", "origin", "main"]).success();
+    heard.matches("error: `b-dev` of `other` and `a-dev` both render").count()
+}

@@ -13,6 +13,7 @@ use super::field::{Entry, Field, Place};
 use super::maker::Maker;
 use super::mistake::{Mistake, Mistakes};
 use super::object::Object;
+use super::own_cluster::as_known;
 use super::pause::paused_at;
 use super::plain;
 use super::repo_url::checked_url;
@@ -147,7 +148,7 @@ fn application(
         name,
         namespace: namespace.map(|(namespace, _)| namespace),
         project: spec.text("project").unwrap_or_else(|| "default".to_owned()),
-        destination_cluster: text_of("server").or_else(|| text_of("name")),
+        destination_cluster: text_of("server").or_else(|| text_of("name")).map(|cluster| as_known(&cluster)),
         destination_namespace: text_of("namespace"),
         dry,
         sources: several.into(),

@@ -15,6 +15,7 @@ use sha2::{Digest, Sha256};
 
 use super::conflict::Conflict;
 use super::near;
+use super::own_cluster::OWN_CLUSTER;
 use super::repository::{self, Evidence};
 use super::rules;
 use super::search::Patterns;
@@ -531,13 +532,10 @@ fn is_of_one_argo_cd<'a>(applications: impl ExactSizeIterator<Item = &'a Applica
     for application in applications {
         environments.insert(&application.sync_branch);
         let cluster = application.destination_cluster.as_deref();
-        is_remote |= cluster.is_some_and(|cluster| !IN_CLUSTER.contains(&cluster));
+        is_remote |= cluster.is_some_and(|cluster| cluster != OWN_CLUSTER);
     }
     count > 1 && (is_remote || environments.len() < count)
 }
-
-/// How a destination names the cluster that Argo CD runs in.
-const IN_CLUSTER: [&str; 2] = ["in-cluster", "https://kubernetes.default.svc"];
 
 fn staging_of(application: &Application) -> Option<(&BranchName, &Span)> {
     application.hydrate_to.as_ref().zip(application.places.hydrate_to.as_ref())

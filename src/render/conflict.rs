@@ -74,10 +74,15 @@ pub(super) fn repeated(application: &Application, objects: &[Key]) -> Option<Dia
     Some(application.tells(Diagnostic::warning(text).at(application.places.dry_path.clone())))
 }
 
-/// The identity of an object once it is where its Application deploys to.
+/// The identity of an object once it is where its Application deploys to: one of a kind that has no namespace loses what is
+/// written.
+///
+/// Reference: Argo CD 3 controller/state.go `DeduplicateTargetObjects`.
 pub(super) fn key(manifest: &Manifest, application: &Application) -> Option<Key> {
     let mut key = manifest.key()?;
-    if key.namespace.is_empty() && !is_cluster_kind(&key.group, &key.kind) {
+    if is_cluster_kind(&key.group, &key.kind) {
+        key.namespace.clear();
+    } else if key.namespace.is_empty() {
         key.namespace = application.destination_namespace.clone().unwrap_or_default();
     }
     Some(key)

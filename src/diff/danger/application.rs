@@ -3,10 +3,8 @@
 use go_yaml::Value;
 
 use super::{Danger, Pruning, Severity, What, items};
+use crate::argo::{OWN_CLUSTER, OWN_CLUSTER_NAME};
 use crate::manifest::Manifest;
-
-/// The URL of the cluster that Argo CD runs in, and its name.
-const IN_CLUSTER: [&str; 2] = ["https://kubernetes.default.svc", "in-cluster"];
 
 /// The finalizer by which what an Application deploys is deleted with it; how that is done may follow behind a `/`.
 const FINALIZER: &str = "resources-finalizer.argocd.argoproj.io";
@@ -101,7 +99,7 @@ pub(crate) fn is_same_cluster(old: &Value, new: &Value) -> bool {
 fn clusters(old: &Value, new: &Value) -> Option<(String, String, bool)> {
     let ((from, by_url), (to, to_by_url)) = (cluster(old)?, cluster(new)?);
     // A URL and a name may be those of one cluster; the cluster of Argo CD is known by both.
-    let is_known = from == IN_CLUSTER[1] || to == IN_CLUSTER[1];
+    let is_known = from == OWN_CLUSTER_NAME || to == OWN_CLUSTER_NAME;
     (from != to).then(|| (from.to_owned(), to.to_owned(), by_url != to_by_url && !is_known))
 }
 
@@ -111,7 +109,7 @@ fn cluster(application: &Value) -> Option<(&str, bool)> {
     let name = destination_field(application, "name");
     match (server, name) {
         ("", "") => None,
-        (here, _) | (_, here) if IN_CLUSTER.contains(&here) => Some((IN_CLUSTER[1], false)),
+        (here, _) | (_, here) if [OWN_CLUSTER, OWN_CLUSTER_NAME].contains(&here) => Some((OWN_CLUSTER_NAME, false)),
         ("", name) => Some((name, false)),
         (server, _) => Some((server, true)),
     }

@@ -23,7 +23,7 @@ use go_yaml::Value;
 use super::Discovered;
 use crate::argo::parent::{Makes, Reach, Root};
 use crate::argo::set::{Answer, ApplicationSet, Cluster, Clusters, Home, Limits, Only, Question};
-use crate::argo::{Application, By, RuleSet};
+use crate::argo::{Application, By, RuleSet, as_known};
 use crate::known::Used;
 
 pub(crate) use again::{Again, expand_again, render_again};
@@ -240,8 +240,11 @@ impl Expansions {
             let file = makers.clusters[0].clone();
             discovered.expanded.push(Expanded { file, ordinal: LISTS, reads, repeats: true, used: Used::default() });
             for application in &mut discovered.applications {
-                if let Some(cluster) = lists.of(application) {
-                    Arc::make_mut(application).cluster = Some(cluster);
+                let (cluster, server) = (lists.of(application), lists.server_of(application));
+                if cluster.is_some() || server.is_some() {
+                    let application = Arc::make_mut(application);
+                    application.destination_cluster = server.or(application.destination_cluster.take());
+                    application.cluster = cluster;
                 }
             }
         }
@@ -315,6 +318,13 @@ impl Lists {
     /// An Application with what is known of its cluster.
     pub(crate) fn known(&self, application: &Application) -> Application {
         Application { cluster: self.of(application), ..application.clone() }
+    }
+
+    /// The server of the cluster that an Application names by its name: one that names the server deploys to the same cluster.
+    fn server_of(&self, application: &Application) -> Option<String> {
+        let destination = application.destination_cluster.as_deref()?;
+        let server = as_known(&self.0.as_ref()?.listed(destination)?.server);
+        (server != destination && !server.is_empty()).then_some(server)
     }
 
     /// What renders of an Application are given of its cluster; none when that is nothing.

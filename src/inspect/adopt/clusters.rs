@@ -13,8 +13,8 @@ use serde::Serialize;
 
 use super::super::check::{Judged, Tree};
 use super::Draft;
-use crate::argo::AppName;
 use crate::argo::set::{ARGOCD_NAMESPACE, Clusters};
+use crate::argo::{AppName, OWN_CLUSTER};
 use crate::manifest::{self, Source};
 use crate::owners::error::HydrateError;
 use inputs::InputsDir;
@@ -33,9 +33,6 @@ pub(crate) struct UnknownClusters {
     /// Whether charts ask for the versions that a cluster serves.
     pub asks_versions: bool,
 }
-
-/// Names of the cluster that Argo CD runs in.
-const IN_CLUSTER: [&str; 2] = ["in-cluster", "https://kubernetes.default.svc"];
 
 /// How many directories are walked for lists, how deep, and how large a list may be.
 const DIRECTORIES_MAX: usize = 20_000;
@@ -144,8 +141,7 @@ pub(super) fn unknown(draft: &Draft, judged: &Judged, tree: &Tree<'_>, asks: boo
     let mut destinations: BTreeMap<String, usize> = BTreeMap::new();
     for application in &judged.discovered.applications {
         let Some(cluster) = &application.destination_cluster else { continue };
-        let is_own = IN_CLUSTER.contains(&cluster.trim_end_matches('/'));
-        if !is_own && application.cluster.is_none() {
+        if cluster != OWN_CLUSTER && application.cluster.is_none() {
             *destinations.entry(cluster.clone()).or_default() += 1;
         }
     }

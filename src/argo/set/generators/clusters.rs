@@ -14,9 +14,10 @@ use super::super::language::Language;
 use super::super::origin::{Element, Origin, Source};
 use super::super::params::{self, Params};
 use super::super::selector::{Kind, Selector};
+use crate::argo::{OWN_CLUSTER, OWN_CLUSTER_NAME};
 
 /// The name and the address of the cluster that Argo CD itself runs in.
-const IN_CLUSTER: (&str, &str) = ("in-cluster", "https://kubernetes.default.svc");
+const IN_CLUSTER: (&str, &str) = (OWN_CLUSTER_NAME, OWN_CLUSTER);
 
 /// A params set for each cluster that the selector selects, in the order of their names; then, without a selector and
 /// unless a Secret represents it, the cluster that Argo CD itself runs in.
