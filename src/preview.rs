@@ -8,6 +8,7 @@
 mod beside;
 mod between;
 mod doubted;
+mod dry_rollback;
 mod held;
 mod input_changes;
 mod like;
@@ -43,6 +44,7 @@ use dry_files::path::RepoPath;
 use go_yaml::Value;
 
 pub(crate) use between::preview_between;
+pub(crate) use dry_rollback::{NoWay, TakenBack, Touched, Wanted, take_back};
 pub(crate) use held::preview_held;
 pub(crate) use input_changes::InputChange;
 use input_changes::input_changes;

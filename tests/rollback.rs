@@ -4,6 +4,7 @@ use crate::hold::{change, value};
 use crate::push::{application, config_map, dry, note, note_of, tip, verified};
 use crate::support::{Lab, Repo};
 
+mod dry;
 mod outage;
 
 const PROD: &str = "environments/prod";

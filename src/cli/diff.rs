@@ -22,6 +22,8 @@ use crate::repo::{ObjectId, Refs};
 use crate::show::Progress;
 use crate::show::changes::{Changes, Detail, Form, html, json, markdown, text};
 
+pub(super) use promotion::staging_of;
+
 /// Show what would change in each environment.
 ///
 /// Hydrates a dry commit in memory and compares the manifests with those on the environment branches of the remote,

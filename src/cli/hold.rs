@@ -3,6 +3,7 @@
 //! On the server they hydrate at once. In a clone they push the settings, and the server's hook does the rest.
 
 mod apply;
+mod dry;
 mod promoted;
 mod target;
 mod when;
@@ -34,13 +35,20 @@ use apply::Change;
 /// the promotion then, and ends that.
 ///
 /// Runs on the server, or in a clone whose user may push the settings.
+///
+/// With --dry the dry branch goes back in place of the environment branch: a commit on top of it gives those files their former
+/// content that the environment is rendered from, as far as its manifests need them. That is rendered in memory, and compared with the
+/// commit that it goes back to. Where it would change other environments or Applications, these are named with the files, and nothing is
+/// made without --shared. The commit is on a new branch of the clone, to be reviewed and pushed. By default it goes to where the branch is
+/// held. Exit code: 0 when the commit was made and gives just those manifests, else 1.
 #[derive(Debug, clap::Args)]
 #[command(after_help = "\
 git hydrate rollback prod --reason 'payments fail'       before the last commit that changed an object
 git hydrate rollback environments/prod --to '~3' …       three of them
 git hydrate rollback prod --to '2 hours ago' …           what was deployed then
 git hydrate rollback prod --to v1.4.0 …                  what it showed of that dry commit
-git hydrate rollback prod --application web …            web alone; the others go on")]
+git hydrate rollback prod --application web …            web alone; the others go on
+git hydrate rollback prod --dry …                        by a commit of the dry branch, for review")]
 pub(super) struct RollbackArguments {
     /// The environment branch, or the last part of its name.
     branch: String,
@@ -55,6 +63,12 @@ pub(super) struct RollbackArguments {
     /// Lets it take any number of objects from clusters, whatever the setting `removalLimit` says.
     #[arg(long)]
     allow_removal: bool,
+    /// In a clone: make the commit of the dry branch that takes the branch back, and hold nothing.
+    #[arg(long)]
+    dry: bool,
+    /// With --dry: also where that changes other environments or Applications.
+    #[arg(long, requires = "dry")]
+    shared: bool,
     #[command(flatten)]
     held: Held,
 }
@@ -120,6 +134,9 @@ struct Way {
 
 pub(super) fn rollback(arguments: &RollbackArguments, json: bool) -> anyhow::Result<Outcome> {
     let site = Site::open(&arguments.branch, &arguments.held.way)?;
+    if arguments.dry {
+        return dry::rollback(&site, arguments, json);
+    }
     if site.is_active()? {
         return promoted::rollback(&site, arguments, json);
     }

@@ -6,7 +6,7 @@ use super::trailers::{self, Divider, Trailer};
 use dry_files::diag::{Diagnostic, clipped};
 
 /// Its key.
-const KEY: &str = "Hydrate-Allow-Removal";
+pub(crate) const KEY: &str = "Hydrate-Allow-Removal";
 
 /// How long a key may be to be compared with it, in bytes.
 const KEY_BYTES_MAX: usize = 64;

@@ -49,7 +49,11 @@ fn statuses(clone: &Clone) -> anyhow::Result<Vec<BranchStatus>> {
     clone.explain(history::status(&clone.setup(Wake::Everything, &renderers, &progress)))
 }
 
-/// The staging branches that a branch is promoted from; none of one that hydration writes.
+/// The staging branches that a branch of the clone's remote is promoted from; none of one that hydration writes.
+pub(in super::super) fn staging_of(clone: &Clone, branch: &BranchName) -> anyhow::Result<Vec<BranchName>> {
+    Ok(staging(&statuses(clone)?, branch))
+}
+
 fn staging(statuses: &[BranchStatus], branch: &BranchName) -> Vec<BranchName> {
     let promotions = statuses.iter().filter(|status| status.branch == branch.as_str());
     promotions.flat_map(|one| &one.promoted_from).filter_map(|from| BranchName::read(&from.branch).ok()).collect()
