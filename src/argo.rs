@@ -32,7 +32,6 @@ mod name;
 mod near;
 mod object;
 mod options;
-mod own_cluster;
 pub(crate) mod parent;
 mod pause;
 mod plain;
@@ -88,7 +87,6 @@ pub(crate) use options::{
     Directory, FileParameter, Helm, HelmParameter, JsonnetVariable, Kustomize, Options, Patch, PatchTarget, Plugin,
     PluginParameter, PluginVariable, Replicas,
 };
-pub(crate) use own_cluster::{OWN_CLUSTER, OWN_CLUSTER_NAME, as_known};
 pub use read::read;
 pub(crate) use read::{File, count_certain, count_mentions, is_marked, objects, read_by, read_too_large, read_within};
 pub(crate) use referenced::Referenced;

@@ -5,6 +5,7 @@
 
 pub(crate) mod encrypted;
 mod exposed;
+mod own_cluster;
 mod read;
 mod scope;
 mod tabs;
@@ -17,6 +18,7 @@ use std::fmt;
 use go_yaml::{Mapping, Sequences, Value, emit_v3_documents};
 
 pub(crate) use exposed::{Exposed, exposed, key_in};
+pub(crate) use own_cluster::{OWN_CLUSTER, OWN_CLUSTER_NAME, as_known};
 pub(crate) use read::{NULL_ITEM, parts, read_until};
 pub use read::{Source, read};
 pub(crate) use scope::is_cluster_kind;

@@ -13,7 +13,6 @@ use super::field::{Entry, Field, Place};
 use super::maker::Maker;
 use super::mistake::{Mistake, Mistakes};
 use super::object::Object;
-use super::own_cluster::as_known;
 use super::pause::paused_at;
 use super::plain;
 use super::repo_url::checked_url;
@@ -22,6 +21,7 @@ use super::sync_path::sync_path;
 use super::sync_policy::SyncPolicy;
 use super::url::RepoUrl;
 use super::{AppName, Application, BranchName, DestinationName, DrySource, PlacedSource, Places};
+use crate::manifest::as_known;
 
 /// What a document says that is an Application with `spec.sourceHydrator`, or one that a rule hydrates, right or wrong.
 #[derive(Debug, Clone, PartialEq)]

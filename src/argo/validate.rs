@@ -15,12 +15,12 @@ use sha2::{Digest, Sha256};
 
 use super::conflict::Conflict;
 use super::near;
-use super::own_cluster::OWN_CLUSTER;
 use super::repository::{self, Evidence};
 use super::rules;
 use super::search::Patterns;
 use super::url::RepoUrl;
 use super::{Application, BranchName};
+use crate::manifest::OWN_CLUSTER;
 
 /// What the rules need to know of the repository and its settings.
 pub struct Context<'a> {

@@ -3,8 +3,7 @@
 use go_yaml::Value;
 
 use super::{Danger, Pruning, Severity, What, items};
-use crate::argo::{OWN_CLUSTER, OWN_CLUSTER_NAME};
-use crate::manifest::Manifest;
+use crate::manifest::{Manifest, OWN_CLUSTER, OWN_CLUSTER_NAME};
 
 /// The finalizer by which what an Application deploys is deleted with it; how that is done may follow behind a `/`.
 const FINALIZER: &str = "resources-finalizer.argocd.argoproj.io";

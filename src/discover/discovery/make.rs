@@ -23,8 +23,9 @@ use go_yaml::Value;
 use super::Discovered;
 use crate::argo::parent::{Makes, Reach, Root};
 use crate::argo::set::{Answer, ApplicationSet, Cluster, Clusters, Home, Limits, Only, Question};
-use crate::argo::{Application, By, RuleSet, as_known};
+use crate::argo::{Application, By, RuleSet};
 use crate::known::Used;
+use crate::manifest::as_known;
 
 pub(crate) use again::{Again, expand_again, render_again};
 use pass::has_room;

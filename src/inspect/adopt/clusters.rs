@@ -13,8 +13,9 @@ use serde::Serialize;
 
 use super::super::check::{Judged, Tree};
 use super::Draft;
+use crate::argo::AppName;
 use crate::argo::set::{ARGOCD_NAMESPACE, Clusters};
-use crate::argo::{AppName, OWN_CLUSTER};
+use crate::manifest::OWN_CLUSTER;
 use crate::manifest::{self, Source};
 use crate::owners::error::HydrateError;
 use inputs::InputsDir;

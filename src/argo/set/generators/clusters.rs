@@ -14,7 +14,7 @@ use super::super::language::Language;
 use super::super::origin::{Element, Origin, Source};
 use super::super::params::{self, Params};
 use super::super::selector::{Kind, Selector};
-use crate::argo::{OWN_CLUSTER, OWN_CLUSTER_NAME};
+use crate::manifest::{OWN_CLUSTER, OWN_CLUSTER_NAME};
 
 /// The name and the address of the cluster that Argo CD itself runs in.
 const IN_CLUSTER: (&str, &str) = (OWN_CLUSTER_NAME, OWN_CLUSTER);
