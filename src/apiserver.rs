@@ -96,6 +96,18 @@ impl<'s> Server<'s> {
         manifests.into_iter().filter_map(|manifest| self.answer(judge, manifest)).collect()
     }
 
+    /// What is said of objects, in their order, those included of which nothing is to be said: their change may be another matter.
+    pub(crate) fn all_answers<'m>(
+        &self,
+        judge: &Judge,
+        manifests: impl IntoIterator<Item = &'m Manifest>,
+    ) -> Vec<Answer> {
+        let nothing =
+            |manifest| Answer { object: ObjectName::of(manifest), findings: Vec::new(), is_unknown_kind: false };
+        let all = manifests.into_iter();
+        all.map(|manifest| self.answer(judge, manifest).unwrap_or_else(|| nothing(manifest))).collect()
+    }
+
     fn answer(&self, judge: &Judge, manifest: &Manifest) -> Option<Answer> {
         self.answer_over(judge, None, manifest)
     }

@@ -18,7 +18,7 @@ use crate::discover::Removal;
 use crate::hydrate::plan::{Done, Hydration, Rendered};
 use crate::hydrate::report::Refusal;
 use crate::known::Encoded;
-use crate::manifest::{self, Manifest, Source};
+use crate::manifest::{self, Key, Manifest, Source};
 use crate::owners::error::HydrateError;
 use crate::owners::policy::render_context;
 use crate::owners::snapshot::Snapshot;
@@ -87,8 +87,8 @@ impl<'r> Judging<'r> {
         removals: &[Removal],
     ) -> Result<(), HydrateError> {
         let is_checked = self.found.setup.renderers.has_checks();
-        for (application, output) in hydration.outputs().filter(|(_, output)| is_checked || !output.answers.is_empty())
-        {
+        let is_judged = |output: &Output| is_checked || !output.answers.is_empty() || defined(output).next().is_some();
+        for (application, output) in hydration.outputs().filter(|(_, output)| is_judged(*output)) {
             let before = before(application, branch, removals, self.found)?;
             if before == Some(output.manifest) {
                 continue;
@@ -116,9 +116,11 @@ impl<'r> Judging<'r> {
         output: &Output,
         manifest_before: Option<ObjectId>,
     ) -> Result<Vec<Answer>, HydrateError> {
+        // Kinds that its own CRDs define are judged by those of before too.
+        let own: BTreeSet<&str> = defined(output).collect();
         let (custom, plain): (Vec<Answer>, Vec<Answer>) =
-            output.answers.iter().cloned().partition(|answer| answer.is_unknown_kind);
-        let groups: BTreeSet<&str> = custom.iter().map(Answer::group).collect();
+            output.answers.iter().cloned().partition(|answer| answer.is_unknown_kind || own.contains(answer.group()));
+        let groups: BTreeSet<&str> = custom.iter().map(Answer::group).chain(own.iter().copied()).collect();
         let mut texts = Texts { new: output.manifest, old: manifest_before, read: None };
         let mut found = Vec::new();
         if manifest_before.is_none() {
@@ -137,11 +139,16 @@ impl<'r> Judging<'r> {
             let Some(judges) = self.definitions.judges(server, &branch.name, group, &defined)? else { continue };
             let (old, new) = texts.read(self.found)?;
             let of_group = new.iter().filter(|manifest| manifest.group() == group);
-            found.extend(server.since(server.answers(judges[1], of_group), (old, new), judges));
+            found.extend(server.since(server.all_answers(judges[1], of_group), (old, new), judges));
         }
         found.retain(|answer| !answer.findings.is_empty());
         Ok(found)
     }
+}
+
+/// The groups whose kinds the objects of an Application define.
+fn defined(output: &Output) -> impl Iterator<Item = &str> {
+    output.objects.iter().filter_map(Key::defined_group)
 }
 
 /// The manifests that a branch had of an Application before the run, or those where it was before it moved.
