@@ -16,6 +16,7 @@ mod backends;
 mod certificates;
 mod crd;
 mod databases;
+mod direction;
 mod disruptions;
 mod environment;
 mod gates;

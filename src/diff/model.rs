@@ -8,6 +8,7 @@
 
 mod autoscaler;
 mod beside;
+mod domain;
 pub(super) mod gateways;
 mod hosts;
 pub(super) mod pods;
@@ -25,7 +26,8 @@ use crate::manifest::{Manifest, is_cluster_kind};
 
 pub(super) use autoscaler::Autoscaler;
 pub(crate) use beside::Beside;
-pub(super) use hosts::{Through, is_for};
+pub(super) use domain::is_for;
+pub(super) use hosts::Through;
 pub(super) use routes::{Route, hosts, ingress_class, ingress_service, routes};
 pub(super) use selector::{chooses, covers, of_workload, selects};
 pub(super) use thing::{Thing, keys_of, lost_with, provided_by};

@@ -6,7 +6,7 @@ use dry_files::diag::more::listed;
 use go_yaml::{Mapping, Value};
 
 use super::around::name;
-use super::network::{DIRECTIONS, Direction};
+use super::direction::{DIRECTIONS, Direction};
 use super::{Around, Danger, Severity, items};
 use crate::diff::model::pods::{has_port, running, spec};
 use crate::diff::model::{Placed, Side, number, selects};

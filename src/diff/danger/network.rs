@@ -6,26 +6,13 @@ use dry_files::diag::more::listed;
 use go_yaml::{Mapping, Value};
 
 use super::around::{name, service_type, services};
+use super::direction::{DIRECTIONS, Direction};
 use super::{Around, Danger, Severity, What, isolation, items, peers};
 use crate::diff::model::{Placed, covers, selects};
 use crate::manifest::Manifest;
 
 /// How many workloads are named.
 const NAMED_MAX: usize = 4;
-
-/// One of the two directions of a NetworkPolicy.
-pub(super) struct Direction {
-    pub name: &'static str,
-    /// `ingress` or `egress`, which lists the rules.
-    pub rules: &'static str,
-    /// `from` or `to`, which lists the other side of a rule.
-    peers: &'static str,
-}
-
-pub(super) const DIRECTIONS: [Direction; 2] = [
-    Direction { name: "Ingress", rules: "ingress", peers: "from" },
-    Direction { name: "Egress", rules: "egress", peers: "to" },
-];
 
 /// A NetworkPolicy that goes, that lets everything through, or nothing.
 ///
@@ -147,24 +134,6 @@ impl Direction {
     fn has_peer(&self, policy: &Manifest, is: fn(&Value) -> bool) -> bool {
         let rules = items(policy.object(), &["spec", self.rules]).iter();
         rules.flat_map(|rule| items(rule, &[self.peers])).any(is)
-    }
-
-    /// Reference: kubernetes API NetworkPolicySpec.policyTypes: Ingress always when there are none, Egress when there are
-    /// rules for it.
-    pub(super) fn isolates(&self, policy: &Manifest) -> bool {
-        match policy.object().at(&["spec", "policyTypes"]).and_then(Value::as_sequence) {
-            Some(types) if !types.is_empty() => types.iter().any(|sort| sort.as_str() == Some(self.name)),
-            _ => self.name == "Ingress" || !items(policy.object(), &["spec", self.rules]).is_empty(),
-        }
-    }
-
-    pub(super) fn blocks(&self, policy: &Manifest) -> bool {
-        self.isolates(policy) && items(policy.object(), &["spec", self.rules]).is_empty()
-    }
-
-    fn is_open(&self, policy: &Manifest) -> bool {
-        let has_no_peers = |rule: &Value| items(rule, &[self.peers]).is_empty() && items(rule, &["ports"]).is_empty();
-        items(policy.object(), &["spec", self.rules]).iter().any(has_no_peers)
     }
 }
 

@@ -2,7 +2,7 @@
 
 use go_yaml::Value;
 
-use super::hosts::is_for;
+use super::domain::is_for;
 use super::{Side, items, word};
 use crate::manifest::Manifest;
 
