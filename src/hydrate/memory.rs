@@ -10,9 +10,8 @@ use sha2::{Digest, Sha256};
 use super::failed_render::FailedRenders;
 use super::make::branch::Branch;
 use super::plan::skipped::LeftBehind;
-use super::plan::unshown::Unshown;
 use super::stopped::Stopped;
-use crate::argo::{Application, BranchName, Context, Identity};
+use crate::argo::{AppName, Application, BranchName, Context, Identity};
 use crate::discover::Expanded;
 use crate::hydrate::dry_tree::DryTree;
 use crate::known::{self, Basis, Cache, Encoded, Head, Record, State, Stuck, Used, UsedInputs};
@@ -334,6 +333,17 @@ pub(crate) struct Overview<'k> {
     pub problems: Vec<Diagnostic>,
     /// How branches that stay where they are differ from it.
     pub unshown: Unshown,
+}
+
+/// What branches that are frozen or stay behind show in place of a dry tree.
+#[derive(Debug, Default)]
+pub(crate) struct Unshown {
+    /// The names of Applications that they show and that the dry tree does not have there, and of what made those.
+    pub gone: BTreeSet<AppName>,
+    /// The names of those that are hydrated to another branch now: why their former one stays may follow from what they render.
+    pub moved: BTreeSet<AppName>,
+    /// The paths that the dry tree writes to a branch and that it does not show, where one more changes nothing of why it stays.
+    pub lacking: BTreeMap<BranchName, BTreeSet<RepoPath>>,
 }
 
 /// Whether it was decided without a render that an Application of a branch is not on it as the tip has it: the branch stays

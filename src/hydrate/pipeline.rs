@@ -202,7 +202,7 @@ impl Run<'_> {
     pub(crate) fn survey(&mut self) -> Result<(), Stopped> {
         let heads = self.prepare()?;
         for head in &in_order(&heads, self)? {
-            ByEverything::open(None, self, head, &heads)?.warn_of_departures(self);
+            ByEverything::open(None, self, head, &heads)?.warn_of_departures(self, (head, &heads))?;
         }
         let failures = self.ledger.failures.branches();
         let failed = failures.filter_map(|(branch, _)| BranchName::read(branch).ok()).collect();

@@ -18,7 +18,7 @@ use super::shared::{path_of_another, taken_path};
 use super::skipped::leaving;
 use super::skipped::{Left, LeftBehind};
 use super::unproven::unproven;
-use super::unshown::Unshown;
+use super::unshown::unshown;
 use super::{Failing, Hydration, Plan, Rendered, Stage, Step, Task, Work};
 use crate::argo::{Application, BranchName, Identity, SeedIdentities, unnamed_active_paths};
 use crate::discover::{self, Removal, Why};
@@ -220,17 +220,22 @@ impl ByEverything {
     }
 
     /// Warns of Applications that leave a branch for one that does not take them.
-    pub(crate) fn warn_of_departures(&self, run: &mut Run<'_>) {
-        let warnings = self.departures.warnings(run);
+    pub(crate) fn warn_of_departures(
+        &self,
+        run: &mut Run<'_>,
+        (head, heads): (&DryHead, &[DryHead]),
+    ) -> Result<(), Stopped> {
+        let warnings = self.departures.warnings(run, (head, heads))?;
         run.report.warnings.extend(warnings.iter().cloned());
         run.departures.extend(warnings);
+        Ok(())
     }
 
     /// Leaves for the next run what is known now.
     pub(crate) fn finish(mut self, run: &mut Run<'_>, head: &DryHead, heads: &[DryHead]) -> Result<(), Stopped> {
         self.recall_others(run, head);
-        self.warn_of_departures(run);
-        let unshown = Unshown::of(self.backlog.keys(), &self.tree, run, (head, heads))?;
+        self.warn_of_departures(run, (head, heads))?;
+        let unshown = unshown(self.backlog.keys(), &self.tree, run, (head, heads))?;
         let Self { tree, backlog, earlier, rendered, warnings, problems, .. } = self;
         run.ledger.failures.keep_only(&head.branch, |branch| backlog.contains_key(branch));
         let names = backlog.keys().collect();

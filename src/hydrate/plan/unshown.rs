@@ -1,12 +1,12 @@
 //! How branches that stay where they are differ from a dry tree: what Applications that come later, and those of a name that they
 //! show still, would change.
 
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::BTreeSet;
 
 use super::moved_applications::moved_from;
 use crate::argo::{AppName, Application, BranchName};
 use crate::hydrate::dry_tree::{DryTree, Former};
-use crate::hydrate::memory::stuck;
+use crate::hydrate::memory::{Unshown, stuck};
 use crate::hydrate::state::Run;
 use crate::hydrate::stopped::Stopped;
 use crate::owners::heads::DryHead;
@@ -16,57 +16,44 @@ use dry_files::path::RepoPath;
 /// How many paths a branch may lack for one more to be judged beside them.
 const LACKING_MAX: usize = 64;
 
-/// What branches that are frozen or stay behind show in place of a dry tree.
-#[derive(Debug, Default)]
-pub(crate) struct Unshown {
-    /// The names of Applications that they show and that the dry tree does not have there, and of what made those.
-    pub gone: BTreeSet<AppName>,
-    /// The names of those that are hydrated to another branch now: why their former one stays may follow from what they render.
-    pub moved: BTreeSet<AppName>,
-    /// The paths that the dry tree writes to a branch and that it does not show, where one more changes nothing of why it stays.
-    pub lacking: BTreeMap<BranchName, BTreeSet<RepoPath>>,
+/// What the branches of `names` that do not move to the tip of `head`, whose dry tree is `tree`, show in place of it.
+pub(crate) fn unshown<'n>(
+    names: impl Iterator<Item = &'n BranchName>,
+    tree: &DryTree,
+    run: &mut Run<'_>,
+    (head, heads): (&DryHead, &[DryHead]),
+) -> Result<Unshown, Stopped> {
+    let mut unshown = Unshown::default();
+    for name in names {
+        let Some(branch) = run.branches.get(name) else { continue };
+        let is_of_documents = branch.lasting_at(head.tip).is_some();
+        if !branch.is_frozen() && stuck(branch, head.tip, None).is_none() {
+            continue;
+        }
+        let dry = branch.dry;
+        let former = run.former(name, dry, head, heads)?;
+        add_gone(&mut unshown, name, tree, &former);
+        // What stays alone by itself depends on all that the branch has; and why others of it leave, on what comes.
+        let holds_whole = run.found.policy.settings.on_failure.of(name) != Held::Application;
+        if !is_of_documents || (holds_whole && !tree.mistakes(name, &former).is_empty()) {
+            let paths: BTreeSet<&RepoPath> = former.applications.iter().map(|former| &former.sync_path).collect();
+            let here = tree.applications(name).map(|application| &application.sync_path);
+            let lacking: BTreeSet<RepoPath> = here.filter(|path| !paths.contains(path)).cloned().collect();
+            if lacking.len() <= LACKING_MAX {
+                unshown.lacking.insert(name.clone(), lacking);
+            }
+        }
+    }
+    Ok(unshown)
 }
 
-impl Unshown {
-    /// Those of the branches of `names` that do not move to the tip of `head`, whose dry tree is `tree`.
-    pub(crate) fn of<'n>(
-        names: impl Iterator<Item = &'n BranchName>,
-        tree: &DryTree,
-        run: &mut Run<'_>,
-        (head, heads): (&DryHead, &[DryHead]),
-    ) -> Result<Self, Stopped> {
-        let mut unshown = Self::default();
-        for name in names {
-            let Some(branch) = run.branches.get(name) else { continue };
-            let is_of_documents = branch.lasting_at(head.tip).is_some();
-            if !branch.is_frozen() && stuck(branch, head.tip, None).is_none() {
-                continue;
-            }
-            let dry = branch.dry;
-            let former = run.former(name, dry, head, heads)?;
-            unshown.add_gone(name, tree, &former);
-            // What stays alone by itself depends on all that the branch has; and why others of it leave, on what comes.
-            let holds_whole = run.found.policy.settings.on_failure.of(name) != Held::Application;
-            if !is_of_documents || (holds_whole && !tree.mistakes(name, &former).is_empty()) {
-                let paths: BTreeSet<&RepoPath> = former.applications.iter().map(|former| &former.sync_path).collect();
-                let here = tree.applications(name).map(|application| &application.sync_path);
-                let lacking: BTreeSet<RepoPath> = here.filter(|path| !paths.contains(path)).cloned().collect();
-                if lacking.len() <= LACKING_MAX {
-                    unshown.lacking.insert(name.clone(), lacking);
-                }
-            }
-        }
-        Ok(unshown)
+fn add_gone(unshown: &mut Unshown, name: &BranchName, tree: &DryTree, former: &Former) {
+    let here: BTreeSet<&AppName> = tree.applications(name).map(|application| &application.name).collect();
+    for gone in former.applications.iter().filter(|former| !here.contains(&former.name)) {
+        unshown.gone.insert(gone.name.clone());
+        unshown.gone.extend(makers_of(gone, former));
     }
-
-    fn add_gone(&mut self, name: &BranchName, tree: &DryTree, former: &Former) {
-        let here: BTreeSet<&AppName> = tree.applications(name).map(|application| &application.name).collect();
-        for gone in former.applications.iter().filter(|former| !here.contains(&former.name)) {
-            self.gone.insert(gone.name.clone());
-            self.gone.extend(makers_of(gone, former));
-        }
-        self.moved.extend(moved_from(name, tree, former).iter().map(|application| application.name.clone()));
-    }
+    unshown.moved.extend(moved_from(name, tree, former).iter().map(|application| application.name.clone()));
 }
 
 /// The names of the Applications that made one.

@@ -8,6 +8,7 @@ use dry_files::diag::Diagnostic;
 use super::{Name, at_branch, leaves, moved_from, name_of};
 use crate::argo::{AppName, Application, BranchName};
 use crate::hydrate::dry_tree::{DryTree, Former};
+use crate::hydrate::make::branch::Branch;
 use crate::hydrate::report::Outcome;
 use crate::hydrate::state::Run;
 use crate::hydrate::stopped::Stopped;
@@ -37,18 +38,30 @@ impl Departures {
     }
 
     /// Warnings of those that are gone from the branch that they leave, and that another one does not have yet.
-    pub(crate) fn warnings(&self, run: &Run<'_>) -> Vec<Diagnostic> {
-        let lets_go = |name: &BranchName| run.branches.get(name).is_some_and(|branch| branch.failure().is_none());
+    pub(crate) fn warnings(
+        &self,
+        run: &mut Run<'_>,
+        (head, heads): (&DryHead, &[DryHead]),
+    ) -> Result<Vec<Diagnostic>, Stopped> {
         let mut warnings = Vec::new();
-        for (from, application) in self.0.iter().filter(|(from, _)| lets_go(from)) {
+        for (from, application) in &self.0 {
             let to = application.environment_branch();
-            let Some(obstacle) = obstacle(to, run) else { continue };
+            let lets_go = run.branches.get(from).is_some_and(|branch| branch.failure().is_none());
+            let Some(obstacle) = obstacle(to, run).filter(|_| lets_go) else { continue };
+            // Where a later commit of the push failed, an earlier one may have brought it there.
+            let has_failed = matches!(run.branches.get(to).and_then(Branch::failure), Some(Outcome::Failed { .. }));
+            let there = shown(to, run).filter(|_| has_failed);
+            let there = there.map(|there| run.former(to, Some(there), head, heads)).transpose()?;
+            let mut there = there.iter().flat_map(|former| &former.applications);
+            if there.any(|there| name_of(there) == name_of(application)) {
+                continue;
+            }
             let text = leaves(application, from, &obstacle);
             let hint =
                 format!("no branch has its manifests until `{to}` is hydrated: to keep them, move it back to `{from}`");
             warnings.push(at_branch(application, Diagnostic::warning(text).hint(hint)));
         }
-        warnings
+        Ok(warnings)
     }
 }
 
