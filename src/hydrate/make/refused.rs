@@ -88,7 +88,7 @@ impl<'r> Judging<'r> {
     ) -> Result<(), HydrateError> {
         let is_checked = self.found.setup.renderers.has_checks();
         let is_judged = |output: &Output| is_checked || !output.answers.is_empty() || defined(output).next().is_some();
-        for (application, output) in hydration.outputs().filter(|(_, output)| is_judged(*output)) {
+        for (application, output) in hydration.outputs().filter(|(_, output)| is_judged(output)) {
             let before = before(application, branch, removals, self.found)?;
             if before == Some(output.manifest) {
                 continue;
