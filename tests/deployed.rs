@@ -99,7 +99,8 @@ fn project_and_sync_policy_are_shown_and_what_is_pruned_from_now_on_is_a_danger(
     assert!(!shown_now.contains("danger"), "{shown_now}");
     clone.push().success();
     clone.git(&["fetch", "-q"]);
-    clone.commit("Automated", &[(&file, &text)]);
+    let automated = text.replace("  syncPolicy:", "  project: shop\n  syncPolicy:");
+    clone.commit("Automated", &[(&file, &automated)]);
     let shown_now = shown(&clone);
     assert!(shown_now.contains("  danger Application web-dev: prunes from now on: "), "{shown_now}");
 }
