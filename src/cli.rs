@@ -347,7 +347,10 @@ fn repository(path: Option<&Path>) -> anyhow::Result<Repository> {
     Ok(match named {
         // As git does: a repository that is named is trusted.
         Some(git_dir) => Repository::open(Path::new(&git_dir), Location::Hook)?,
-        None => Repository::open(path.unwrap_or(Path::new(".")), Location::Discover)?,
+        None => match path {
+            Some(path) => Repository::open(path, Location::Named)?,
+            None => Repository::open(Path::new("."), Location::Discover)?,
+        },
     })
 }
 

@@ -7,6 +7,7 @@
 //!
 //! Never: a ref that points at an object which is not durable, a ref that moves without its expected old value.
 
+mod bare;
 mod buffer;
 mod commit;
 mod config;

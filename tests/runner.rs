@@ -30,6 +30,7 @@ mod diff;
 mod doctor;
 mod doctor_remote;
 mod each_commit;
+mod embedded;
 mod every;
 mod exec;
 mod explain;

@@ -179,7 +179,7 @@ fn server(url: Option<&str>, top: &Path, branch: &str) -> String {
 
 /// Whether pushes to the repository of this machine at `path` hydrate, as far as can be seen.
 fn is_installed(path: &Path) -> bool {
-    let repository = Repository::open(path, Location::Discover).ok();
+    let repository = Repository::open(path, Location::Named).ok();
     repository
         .is_some_and(|repository| Installer::new(&repository).is_ok_and(|found| found.is_server().unwrap_or(false)))
 }

@@ -163,7 +163,7 @@ fn install_all(dir: &Path, json: bool) -> anyhow::Result<Outcome> {
 fn left_out(path: &Path, known: &BTreeSet<PathBuf>) -> Option<Step> {
     let is_wiki = path.file_name().is_some_and(|name| name.to_string_lossy().ends_with(".wiki.git"));
     let origin = || {
-        let repository = Repository::open(path, Location::Discover).ok()?;
+        let repository = Repository::open(path, Location::Named).ok()?;
         let urls = repository.remotes().into_iter().filter_map(|name| repository.config(&format!("remote.{name}.url")));
         let origin = urls.filter_map(|url| Path::new(&url).canonicalize().ok()).find(|origin| known.contains(origin));
         origin.filter(|origin| path.canonicalize().ok().as_ref() != Some(origin))
@@ -335,7 +335,7 @@ pub(super) fn server_repository(path: &Path) -> anyhow::Result<Repository> {
     let real = path.canonicalize().with_context(|| format!("no repository at {}", path.display()))?;
     let owner = real.metadata()?.uid();
     let user = rustix::process::geteuid().as_raw();
-    let repository = Repository::open(&real, Location::Discover);
+    let repository = Repository::open(&real, Location::Named);
     let shared = repository.as_ref().is_ok_and(|repository| repository.config("core.sharedRepository").is_some());
     if owner != user && !shared {
         // What we write must stay writable for the user that git runs as.

@@ -2,13 +2,16 @@
 
 use std::sync::OnceLock;
 
+use super::bare;
+
 static GIVEN: OnceLock<Vec<String>> = OnceLock::new();
 
-/// The keys that are taken over: those that git itself does not read.
+/// The keys that are taken over: those that git itself does not read, and what we heed as git does.
 const OURS: &str = "hydrate";
+const HEEDED: &str = bare::KEY;
 
 /// Has every repository that this process opens read what `git -c` was given, as `GIT_CONFIG_PARAMETERS` has it: the keys
-/// below `hydrate` and `hydrate-*`. What git would not write there is left out.
+/// below `hydrate` and `hydrate-*`, and `safe.bareRepository`. What git would not write there is left out.
 pub(crate) fn use_config_parameters(text: &str) {
     drop(GIVEN.set(ours(text)));
 }
@@ -19,7 +22,8 @@ pub(super) fn given() -> impl Iterator<Item = &'static str> {
 }
 
 fn ours(text: &str) -> Vec<String> {
-    let is_ours = |key: &str| key.get(..OURS.len()).is_some_and(|start| start.eq_ignore_ascii_case(OURS));
+    let begins = |given: &str, key: &str| given.get(..key.len()).is_some_and(|start| start.eq_ignore_ascii_case(key));
+    let is_ours = |given: &str| begins(given, OURS) || begins(given, HEEDED);
     let mut found = Vec::new();
     let mut rest = text.trim_start();
     while let Some((first, behind)) = quoted(rest) {
@@ -65,7 +69,7 @@ mod tests {
 
     #[test]
     fn parameters_of_each_git_are_read() {
-        let rows: [(&str, &[&str]); 9] = [
+        let rows: [(&str, &[&str]); 10] = [
             ("", &[]),
             ("'hydrate.helm'='/opt/helm'", &["hydrate.helm=/opt/helm"]),
             ("'hydrate.helm=/opt/helm'", &["hydrate.helm=/opt/helm"]),
@@ -74,6 +78,7 @@ mod tests {
                 &["hydrate.guard", "Hydrate-plugin.X.command=a b"],
             ),
             ("'hydrate.guard'=", &["hydrate.guard"]),
+            ("'safe.barerepository'='explicit' 'safe.directory'='*'", &["safe.barerepository=explicit"]),
             (r"'hydrate.helm'='it'\''s a=b'\!''", &["hydrate.helm=it's a=b!"]),
             ("'hydrate-plugin.a=b.command'='x'", &[]),
             ("hydrate.helm=/opt/helm", &[]),

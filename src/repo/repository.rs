@@ -10,8 +10,8 @@ use gix::discover::upwards::Error as Upwards;
 use gix::objs::{Exists as _, Find as _, FindExt as _};
 
 use super::{
-    Commit, Doing as _, Error, Fsync, Git, ObjectId, ObjectKind, Quarantine, Shared, TreeEntry, config_parameters,
-    system_config,
+    Commit, Doing as _, Error, Fsync, Git, ObjectId, ObjectKind, Quarantine, Shared, TreeEntry, bare,
+    config_parameters, system_config,
 };
 use dry_files::scratch;
 
@@ -22,6 +22,9 @@ pub enum Location {
     Hook,
     /// The path, or a directory above it, is a repository that belongs to the user.
     Discover,
+    /// As [`Location::Discover`], and the user named the path: git uses a bare repository that is named, whatever
+    /// `safe.bareRepository` says.
+    Named,
 }
 
 /// A repository that is read by any number of threads at once.
@@ -65,10 +68,9 @@ impl Repository {
         let repository = match location {
             Location::Hook => gix::ThreadSafeRepository::open_opts(absolute, in_place())
                 .doing(|| format!("opening the repository at {}", path.display()))?,
-            Location::Discover => discover(path, absolute)?,
+            Location::Discover | Location::Named => discover(path, absolute, location)?,
         };
         let local = repository.to_thread_local();
-        let plain = |path: &Path| path.canonicalize().unwrap_or_else(|_| path.to_path_buf());
         let (git_dir, common_dir) = (plain(local.git_dir()), plain(local.common_dir()));
         Ok(Self {
             shared: repository,
@@ -388,9 +390,8 @@ impl Repository {
     }
 }
 
-/// In git's words, that there is no repository from `path` on.
 /// Finds the repository around a directory, which must belong to who runs this, or be one that git is to trust.
-fn discover(path: &Path, absolute: PathBuf) -> Result<gix::ThreadSafeRepository, Error> {
+fn discover(path: &Path, absolute: PathBuf, location: Location) -> Result<gix::ThreadSafeRepository, Error> {
     let mapping = gix::sec::trust::Mapping { full: options(), reduced: options() };
     let found = match gix::ThreadSafeRepository::discover_opts(&absolute, Default::default(), mapping) {
         Ok(found) => found,
@@ -398,6 +399,10 @@ fn discover(path: &Path, absolute: PathBuf) -> Result<gix::ThreadSafeRepository,
         Err(error) => return Err(Error::new(format!("opening the repository at {}", path.display()), error)),
     };
     let local = found.to_thread_local();
+    let (start, git_dir) = (plain(&absolute), plain(local.git_dir()));
+    if location == Location::Discover || start != git_dir {
+        bare::check(&local, &start, &git_dir)?;
+    }
     if local.git_dir_trust() != gix::sec::Trust::Full {
         let owner = std::fs::metadata(local.git_dir()).map_or(0, |top| top.uid());
         let top = local.workdir().unwrap_or(local.git_dir());
@@ -412,6 +417,11 @@ fn discover(path: &Path, absolute: PathBuf) -> Result<gix::ThreadSafeRepository,
     Ok(found)
 }
 
+/// The path without symbolic links, where it leads anywhere.
+fn plain(path: &Path) -> PathBuf {
+    path.canonicalize().unwrap_or_else(|_| path.to_path_buf())
+}
+
 /// Whether the search for a repository ended without one, rather than failed.
 fn is_absence(error: &gix::Error) -> bool {
     matches!(
@@ -424,8 +434,9 @@ fn is_absence(error: &gix::Error) -> bool {
     )
 }
 
+/// In git's words, that there is no repository from `path` on.
 fn no_repository(path: &Path) -> Error {
-    let path = path.canonicalize().unwrap_or_else(|_| path.to_path_buf());
+    let path = plain(path);
     Error::message(format!("not a git repository (or any of the parent directories): {}", path.display()))
 }
 
