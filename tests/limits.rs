@@ -66,6 +66,32 @@ fn all_renders_of_a_dry_commit_have_a_limit_together() {
 }
 
 #[test]
+fn what_was_not_begun_in_time_is_tried_again_when_any_file_changes() {
+    let lab = Lab::new();
+    let server = lab.server();
+    for (key, value) in [("jobs", "1"), ("renderTimeLimit", "3"), ("commitTimeLimit", "5")] {
+        server.git(&["config", &format!("hydrate.{key}"), value]);
+    }
+    // The last one has no time: its own files are not read.
+    let clone = dry(&server, &["web"], &["staging"]);
+    let slow: Vec<(String, String)> = (0..2).map(|n| application(&format!("slow{n}"), "prod")).collect();
+    let forever = forever();
+    let mut files: Vec<(&str, &str)> = slow.iter().map(|(file, text)| (file.as_str(), text.as_str())).collect();
+    let charts: Vec<[String; 2]> =
+        (0..2).map(|n| ["Chart.yaml", "templates/a.yaml"].map(|name| format!("apps/slow{n}/prod/{name}"))).collect();
+    for [chart, template] in &charts {
+        files.extend([(chart.as_str(), CHART), (template.as_str(), &forever)]);
+    }
+    clone.commit("slow charts", &files);
+    let told = clone.push().success().remote().join(" ");
+    assert!(told.contains("`slow0-prod` takes more than 3 seconds"), "{told}");
+    assert!(told.contains("--> applications/staging/web.yaml"), "{told}");
+    let last = clone.commit("more", &[("apps/web/staging/config.yaml", &config_map("web", "more"))]);
+    let told = clone.push().success().remote().join(" ");
+    assert_eq!(note(&server, "environments/staging"), note_of(&last), "{told}");
+}
+
+#[test]
 fn a_limit_that_an_admin_raises_is_none_any_more() {
     let lab = Lab::new();
     let server = lab.server();

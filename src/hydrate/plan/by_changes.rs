@@ -151,7 +151,7 @@ impl ByChanges {
         }
         let touched = self.touched(&changes, (&*old, &*new), run, (head, dry))?;
         let (allowed, known) = (allowed_removals(&commit.message), run.known_identities(&head.branch));
-        if !self.is_plain(&touched, &allowed, &known, run)? || is_unrecognized(&touched, &*old, &*new)? {
+        if !self.is_plain((&changes, &touched), &allowed, &known, run)? || is_unrecognized(&touched, &*old, &*new)? {
             return Err(Stopped::NotPlain);
         }
         self.since.note_touched(&touched);
@@ -208,17 +208,19 @@ impl ByChanges {
     /// Whether nothing has to be found out of Applications that are not touched.
     fn is_plain(
         &self,
-        touched: &Touched,
+        (changes, touched): (&Changes, &Touched),
         allowed: &BTreeSet<String>,
         known: &SeedIdentities,
         run: &Run<'_>,
     ) -> Result<bool, Stopped> {
         let State { head, .. } = &self.state;
         let (comes, goes) = (touched.coming().next().is_some(), !touched.gone.is_empty());
-        // What one limit for all of them did not let through may go through now.
-        let is_nothing = touched.work.is_empty() && !goes;
-        let is_of_others = |stuck: &Stuck| stuck.of_commit || stuck.no_room;
-        let may_go_through = !is_nothing && head.stuck.iter().any(is_of_others);
+        // What one limit for all of them did not let through may go through now. What the time was over for before it had read
+        // its files may read any that differs.
+        let has_work = !touched.work.is_empty() || goes;
+        let is_let_through =
+            |stuck: &Stuck| (stuck.of_commit && !changes.paths.is_empty()) || (stuck.no_room && has_work);
+        let may_go_through = head.stuck.iter().any(is_let_through);
         // What holds a branch may be what the dry commit allows.
         let is_allowed = head.stuck.iter().any(|stuck| allowed.contains(&stuck.name));
         // What moves draws for the branch that it was on, and what comes where another one left may not.
