@@ -1,6 +1,7 @@
 //! Bare repositories that are not used unless they are named: one that is among the files of a clone has a configuration that
 //! whoever pushed it wrote.
 
+use std::ffi::OsStr;
 use std::path::Path;
 
 use gix::config::Source;
@@ -30,7 +31,8 @@ pub(super) fn check(repository: &gix::Repository, start: &Path, git_dir: &Path) 
 /// Reference: git 2.47 setup.c `is_implicit_bare_repo`.
 fn is_of_worktree(git_dir: &Path) -> bool {
     let names: Vec<_> = git_dir.iter().collect();
-    let is_below = |pair: &[_]| pair[0] == ".git" && (pair[1] == "worktrees" || pair[1] == "modules");
+    let is_below =
+        |pair: &[&OsStr]| matches!(pair, [git, of] if *git == ".git" && (*of == "worktrees" || *of == "modules"));
     git_dir.ends_with(".git") || names.windows(2).any(is_below)
 }
 
