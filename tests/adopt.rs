@@ -190,7 +190,7 @@ fn a_hundred_applications_come_to_be_hydrated_without_being_edited() {
         "environments/dev   36 of 37 Applications hydrate\n",
         "environments/prod  41 of 62 Applications hydrate\n",
         "1 Application is not right as it is written\n  argocd/odd/unlabelled.yaml:4:9: the proposed rule: `branch`: it uses a value that does not exist: `labels.env`\n",
-        "  onFailure: application  # or 77 Applications wait for others of their branches that fail\n",
+        "  onFailure: application  # else 77 Applications wait for others of their branches that fail\n",
         "  git hydrate config set seeds new ",
         "  git push origin refs/hydrate/config",
     ] {
@@ -512,7 +512,7 @@ fn of_two_applications_that_write_one_path_adopt_counts_none_as_the_server_hydra
     let (hydrate, made, said) = foretold(&lab, &files, &[]);
     assert_eq!((hydrate, made), (1, 1), "{said}");
     assert!(said.contains("2 Applications cannot go where they would\n"), "{said}");
-    assert!(said.contains("  onFailure: application  # or 1 Application waits for another one"), "{said}");
+    assert!(said.contains("  onFailure: application  # else 1 Application waits for another one"), "{said}");
 }
 
 #[test]
@@ -524,7 +524,7 @@ fn what_waits_for_an_application_that_lacks_an_input_is_counted_by_what_the_sett
     let files: [(&str, &str); 3] = [("web.yaml", &first), ("db.yaml", &lacking), ("a/object.yaml", &a)];
     let (hydrate, made, said) = foretold(&lab, &files, &[]);
     assert_eq!((hydrate, made), (1, 1), "{said}");
-    assert!(said.contains("  onFailure: application  # or 1 Application waits for another one"), "{said}");
+    assert!(said.contains("  onFailure: application  # else 1 Application waits for another one"), "{said}");
 
     // What an admin has set stays, with what comes of it.
     let lab = Lab::new();

@@ -382,3 +382,34 @@ fn taken_by(clone: &Repo, files: &[(&str, &str)]) -> usize {
     clone.run("git", &["push", "-q", "-f", "origin", "main"]).success();
     heard.matches("error: `b-dev` of `other` and `a-dev` both render").count()
 }
+
+#[test]
+fn two_applications_of_one_dry_branch_are_of_one_cluster_by_its_name_and_by_its_server_in_each_push() {
+    both(|server| {
+        server.hydrate(&["config", "set", "repoURL", "https://git.example.com/dry.git"]).success();
+        server.hydrate(&["config", "set", "clusters", "known.yaml"]).success();
+        let clone = server.clone_to("clone");
+        let to = |name: &str, destination: &str| {
+            let (file, text) = application(name, "dev");
+            (file, text.replace("namespace: b", "namespace: a").replace("  destination:\n", destination))
+        };
+        let (a, b) =
+            (to("a", "  destination:\n    name: c\n"), to("b", "  destination:\n    server: https://c.example.com\n"));
+        let known = "- {name: c, server: 'https://c.example.com'}\n";
+        let [one, two] = ["a", "b"].map(|name| config_map(name, "one"));
+        let files = [("known.yaml", known), (&a.0, &*a.1), (&b.0, &b.1)];
+        clone.commit("apps", &files);
+        clone.commit("objects", &[("apps/a/dev/config.yaml", &one), ("apps/b/dev/config.yaml", &two)]);
+        clone.push().success();
+        let before = tip(server, "environments/dev");
+        // Each of them alone, as a change of its files only and of its document only.
+        for (file, text) in [("apps/b/dev/config.yaml", &one), ("apps/a/dev/config.yaml", &two)] {
+            clone.commit("takes", &[(file, text), (&a.0, &format!("{}# edited\n", a.1))]);
+            let heard = clone.run("git", &["push", "-q", "origin", "main"]).success().remote().join("\n");
+            assert!(heard.contains("both render ConfigMap a/"), "{file}: {heard}");
+            assert_eq!(tip(server, "environments/dev"), before);
+            clone.git(&["reset", "-q", "--hard", "HEAD~1"]);
+            clone.run("git", &["push", "-q", "-f", "origin", "main"]).success();
+        }
+    });
+}

@@ -23,7 +23,7 @@ const CHOSEN: &str = "a template that asks `.Capabilities` knows nothing of the 
 #[derive(Debug, Default)]
 pub(crate) struct Answers<'a> {
     all: Vec<Alike<'a>>,
-    /// Where in `all` what is said alike is: whoever pushes may have a thousand mistakes in one object.
+    /// Where in `all` what is said alike is: a push may bring a thousand mistakes in one object.
     places: HashMap<Likeness, usize>,
 }
 

@@ -53,7 +53,8 @@ fn by_name(manifests: &[Manifest]) -> BTreeMap<ObjectName, &Manifest> {
     manifests.iter().rev().map(|manifest| (without_version(&ObjectName::of(manifest)), manifest)).collect()
 }
 
-/// The name of an object, whatever its version.
+/// The name of an object, whatever the version of its group.
 fn without_version(object: &ObjectName) -> ObjectName {
-    ObjectName { api_version: String::new(), ..object.clone() }
+    let group = object.api_version.split_once('/').map_or("", |(group, _)| group);
+    ObjectName { api_version: group.to_owned(), ..object.clone() }
 }

@@ -93,8 +93,8 @@ pub(super) fn run(arguments: &Arguments, json: bool) -> anyhow::Result<Outcome> 
     } else {
         // What is edited here is not looked at, as far as there are edits.
         let is_committed = arguments.what.is_none() && !arguments.worktree;
-        let has_edits = is_committed && site.repository().is_some_and(|repository| repository.worktree().is_some());
-        show(&site, &checked.findings, &summary(&checked, has_edits))?;
+        let has_worktree = is_committed && site.repository().is_some_and(|repository| repository.worktree().is_some());
+        show(&site, &checked.findings, &summary(&checked, has_worktree))?;
     }
     Ok(if checked.is_success() { Outcome::Done } else { Outcome::Found })
 }
@@ -270,10 +270,10 @@ fn counted(count: usize, what: &str) -> String {
     }
 }
 
-fn summary(checked: &Checked, has_edits: bool) -> String {
+fn summary(checked: &Checked, has_worktree: bool) -> String {
     let Checked { dry_branch, applications, hydrated, rendered, unknown_kinds, findings } = checked;
     if *applications == 0 && findings.is_empty() {
-        let (place, edits) = if has_edits { (" in HEAD", NOT_COMMITTED) } else { ("", "") };
+        let (place, edits) = if has_worktree { (" in HEAD", NOT_COMMITTED) } else { ("", "") };
         return format!("there is no Application with `spec.sourceHydrator`{place}\n{edits}{NOTHING}");
     }
     let others = applications - hydrated;

@@ -20,6 +20,7 @@ use crate::owners::setup::{Setup, Wake};
 use crate::repo::{Error, NewCommit, ObjectBuffer, ObjectId, Signature, TreeEdit};
 use applications::{Chosen, Due, causes, choose, restored};
 use dry_files::diag::Diagnostic;
+use dry_files::diag::more::listed;
 use dry_files::path::RepoPath;
 use files::Changed;
 
@@ -95,6 +96,9 @@ pub(crate) struct Touched {
     pub files: Vec<String>,
 }
 
+/// How many names a reason has.
+const NAMED_MAX: usize = 8;
+
 /// Why there is no such commit.
 #[derive(Debug, thiserror::Error)]
 pub(crate) enum NoWay {
@@ -106,6 +110,10 @@ pub(crate) enum NoWay {
     NoFile,
     #[error("the Applications that it had then are not found by the settings of now")]
     Unread,
+    #[error("what differs is gone since, and stays gone: {}", listed(.0, NAMED_MAX))]
+    Gone(Vec<AppName>),
+    #[error("{} came since: there were no manifests of that then", listed(.0, NAMED_MAX))]
+    Came(Vec<AppName>),
     #[error("it has no Application `{0}`, neither now nor then")]
     Unknown(String),
     #[error("`{0}` does not render any more as it was then")]

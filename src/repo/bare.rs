@@ -1,5 +1,5 @@
 //! Bare repositories that are not used unless they are named: one that is among the files of a clone has a configuration that
-//! whoever pushed it wrote.
+//! its pusher wrote.
 
 use std::ffi::OsStr;
 use std::path::Path;

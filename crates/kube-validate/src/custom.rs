@@ -194,7 +194,8 @@ pub(crate) fn item_before<'v>(
 ) -> Option<&'v Value> {
     let before = old.filter(|_| !keys.is_empty())?.as_sequence()?;
     let is_same = |before: &&Value| keys.iter().all(|key| before.get(key) == item.get(key));
-    if out.take(before.len() as u64) { before.iter().find(is_same) } else { None }
+    let steps = (before.len() as u64).saturating_mul(keys.len() as u64);
+    if out.take(steps) { before.iter().find(is_same) } else { None }
 }
 
 /// A value against a schema and all choices in it. Parts that are as they were in `old` hold.

@@ -167,6 +167,8 @@ fn no_way(site: &Site, point: &Point, why: NoWay) -> anyhow::Error {
             format!("`{dry}` needs no commit for that; git hydrate status says whether `{branch}` is held or behind")
         }
         NoWay::NoFile => "git log -p refs/hydrate/config shows how the settings changed".to_owned(),
+        NoWay::Gone(_) => "to bring one back: --application NAME".to_owned(),
+        NoWay::Came(_) => format!("remove its document on `{dry}`"),
         NoWay::Unread => format!("git hydrate apps {then}"),
         NoWay::Unknown(_) => format!("git hydrate apps {then} lists them"),
         NoWay::Mistaken(_, mistakes) => first(mistakes).unwrap_or_default(),
@@ -221,7 +223,7 @@ impl Said<'_> {
         }
         if !back.differing.is_empty() {
             let names = listed(back.differing.values(), NAMED_MAX);
-            output::print(format!("rendered, these have not the manifests of {at}: {names}\n"))?;
+            output::print(format!("rendered, these do not have the manifests of {at}: {names}\n"))?;
         }
         if !back.others.is_empty() {
             let others: String = back.others.iter().take(NAMED_MAX).map(other).collect();
@@ -262,6 +264,7 @@ impl Said<'_> {
             files: back.files().collect(),
             proven: back.is_proven(),
             differing: back.differing.values().map(ToString::to_string).collect(),
+            mistakes: &back.mistakes,
             others: &back.others,
             came: names(&back.came),
             gone: names(&back.gone),
@@ -294,6 +297,7 @@ struct Document<'d, T> {
     files: Vec<&'d str>,
     proven: bool,
     differing: Vec<String>,
+    mistakes: &'d [Diagnostic],
     others: &'d [Touched],
     came: Vec<String>,
     gone: Vec<String>,

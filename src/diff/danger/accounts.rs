@@ -75,7 +75,7 @@ pub(super) fn unbound<'a>(old: &'a Manifest, new: Option<&'a Manifest>, around: 
     (!left.is_empty()).then(|| {
         let start = if new.is_none() { "removed: " } else { "" };
         let (left, users) = (listed(left, NAMED_MAX), listed(users, NAMED_MAX));
-        let text = format!("{start}{left}, as which {users} runs, has none of the rights any more that it gave");
+        let text = format!("{start}{users} runs as {left}, which loses the rights that this gave it");
         let danger = Danger::said(Severity::Other, "rightsLost", text, "keep it until no Pod needs the rights");
         if new.is_none() { danger.pruned(pruning) } else { danger }
     })

@@ -138,7 +138,7 @@ fn is_dns(port: &Value) -> bool {
     let last = number(port, &["endPort"]);
     match port.get("port") {
         None => true,
-        // What a name stands for is not known here.
+        // Which port has a name is not known here.
         Some(Value::String(_)) => true,
         Some(Value::Int(first)) => (*first..=last.unwrap_or(*first)).contains(&53),
         Some(_) => false,

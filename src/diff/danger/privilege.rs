@@ -35,12 +35,11 @@ pub(super) const LEVELS: [&str; 3] = ["privileged", "baseline", "restricted"];
 /// were there before also to run as root, where that was forbidden.
 pub(super) fn gained(old: Option<&Manifest>, new: &Manifest) -> Option<Danger> {
     let before: BTreeSet<String> = old.map(rights).unwrap_or_default();
+    let alone = |of: &Manifest, other: &Manifest| names(of).difference(&names(other)).cloned().collect::<BTreeSet<_>>();
+    let (gone, come) = old.map(|old| (alone(old, new), alone(new, old))).unwrap_or_default();
+    let before: BTreeSet<String> = before.iter().map(|right| without_container(right, &gone)).collect();
     let had = |right: &String| {
-        let anyone = |right: &str, of: &Manifest, other: &Manifest| without_container(right, of, other);
-        old.is_some_and(|old| {
-            let now = anyone(right, new, old);
-            before.iter().any(|was| anyone(was, old, new) == now) || has_host_path(old, new, right)
-        })
+        old.is_some_and(|old| before.contains(&without_container(right, &come)) || has_host_path(old, new, right))
     };
     let mut gains: Vec<String> = rights(new).into_iter().filter(|right| !had(right)).collect();
     if let Some(old) = old {
@@ -51,13 +50,14 @@ pub(super) fn gained(old: Option<&Manifest>, new: &Manifest) -> Option<Danger> {
 }
 
 /// A right of a container that only one of two has under its name: there it may have another one, and the Pod is the boundary.
-fn without_container(right: &str, of: &Manifest, other: &Manifest) -> String {
-    let names = |object: &Manifest| -> BTreeSet<String> {
-        spec(object).into_iter().flat_map(containers).map(|(name, _)| format!("`{name}`")).collect()
-    };
-    let (own, others) = (names(of), names(other));
-    let alone = own.difference(&others).find(|name| right.contains(name.as_str()));
-    alone.map_or_else(|| right.to_owned(), |name| right.replace(name.as_str(), "`*`"))
+fn without_container(right: &str, alone: &BTreeSet<String>) -> String {
+    let named = alone.iter().find(|name| right.contains(name.as_str()));
+    named.map_or_else(|| right.to_owned(), |name| right.replace(name.as_str(), "`*`"))
+}
+
+/// The names of containers, as rights have them.
+fn names(object: &Manifest) -> BTreeSet<String> {
+    spec(object).into_iter().flat_map(containers).map(|(name, _)| format!("`{name}`")).collect()
 }
 
 /// How rights to files of the host begin.

@@ -241,11 +241,8 @@ impl Expansions {
             let file = makers.clusters[0].clone();
             discovered.expanded.push(Expanded { file, ordinal: LISTS, reads, repeats: true, used: Used::default() });
             for application in &mut discovered.applications {
-                let (cluster, server) = (lists.of(application), lists.server_of(application));
-                if cluster.is_some() || server.is_some() {
-                    let application = Arc::make_mut(application);
-                    application.destination_cluster = server.or(application.destination_cluster.take());
-                    application.cluster = cluster;
+                if lists.knows(application) {
+                    *application = Arc::new(lists.known(application));
                 }
             }
         }
@@ -318,7 +315,12 @@ impl Lists {
 
     /// An Application with what is known of its cluster.
     pub(crate) fn known(&self, application: &Application) -> Application {
-        Application { cluster: self.of(application), ..application.clone() }
+        let destination_cluster = self.server_of(application).or_else(|| application.destination_cluster.clone());
+        Application { cluster: self.of(application), destination_cluster, ..application.clone() }
+    }
+
+    fn knows(&self, application: &Application) -> bool {
+        self.of(application).is_some() || self.server_of(application).is_some()
     }
 
     /// The server of the cluster that an Application names by its name: one that names the server deploys to the same cluster.

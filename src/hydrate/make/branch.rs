@@ -339,7 +339,7 @@ impl Branch {
         DryPoint::new(&self.dry_branch, self.dry_tip)
     }
 
-    /// The dry commits that it showed before the run, of each dry branch; what another hydrator wrote is no earlier run.
+    /// The dry commits that it showed before the run, of each dry branch; what another hydrator wrote does not count.
     pub(crate) fn known_before(&self) -> Vec<DryPoint> {
         let standing = self.before.standing.as_ref().filter(|standing| standing.origin != standing::Origin::Foreign);
         let own = standing.and_then(|standing| standing.dry);

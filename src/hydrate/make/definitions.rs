@@ -20,13 +20,16 @@ struct Judges {
     then: Option<Judge>,
 }
 
+/// The Applications that define kinds of an API group, with their manifests.
+type Planned<'d> = BTreeMap<&'d str, Vec<(&'d Application, ObjectId)>>;
+
 /// Finds the CRDs of each group once.
 pub(crate) struct Definitions<'d> {
     rendered: &'d Rendered,
     found: &'d Snapshot<'d>,
     known: KnownDefinitions<'d>,
     /// The manifests of planned Applications by the branch and the group of kinds that they define.
-    planned: BTreeMap<(&'d BranchName, &'d str), Vec<(&'d Application, ObjectId)>>,
+    planned: BTreeMap<&'d BranchName, Planned<'d>>,
     /// By branch, version and group, that of before and that of after; none where there are no CRDs of the group.
     judges: HashMap<(BranchName, String, String), Option<Judges>>,
     /// What all judges of a dry commit may take together.
@@ -35,11 +38,12 @@ pub(crate) struct Definitions<'d> {
 
 impl<'d> Definitions<'d> {
     pub(crate) fn new(rendered: &'d Rendered, found: &'d Snapshot<'d>, known: KnownDefinitions<'d>) -> Self {
-        let mut planned: BTreeMap<_, Vec<(&Application, ObjectId)>> = BTreeMap::new();
+        let mut planned: BTreeMap<_, Planned<'_>> = BTreeMap::new();
         for (branch, hydration) in rendered.hydrations() {
             for (application, output) in hydration.outputs() {
                 for group in output.objects.iter().filter_map(Key::defined_group) {
-                    planned.entry((branch, group)).or_default().push((application, output.manifest));
+                    let of_branch = planned.entry(branch).or_default();
+                    of_branch.entry(group).or_default().push((application, output.manifest));
                 }
             }
         }
@@ -47,10 +51,13 @@ impl<'d> Definitions<'d> {
     }
 
     /// The planned Applications of a branch that define kinds of a group, with their manifests.
-    pub(crate) fn planned(&self, branch: &BranchName, group: &str) -> Vec<(&'d Application, ObjectId)> {
-        let mut all = self.planned.iter();
-        let of_group = all.find(|((of, defined), _)| *of == branch && *defined == group);
-        of_group.map(|(_, planned)| planned.clone()).unwrap_or_default()
+    pub(crate) fn planned(&self, branch: &BranchName, group: &str) -> &[(&'d Application, ObjectId)] {
+        self.planned.get(branch).and_then(|planned| planned.get(group)).map(Vec::as_slice).unwrap_or_default()
+    }
+
+    /// Whether the judges of a group are known, so that nothing has to be found for them.
+    pub(crate) fn is_known(&self, server: &Server<'_>, branch: &BranchName, group: &str) -> bool {
+        self.judges.contains_key(&(branch.clone(), server.name(), group.to_owned()))
     }
 
     /// What judges objects of an API group on a branch, then and now; none where nothing is known to define its kinds. `earlier` are
@@ -89,7 +96,7 @@ impl<'d> Definitions<'d> {
         let files = TreeFiles::new(repository, self.rendered.tree);
         // On a branch they may be newer, so they come last, and count.
         let mut texts = self.found.policy.crds(&files, group);
-        let planned = self.planned.get(&(branch, group)).into_iter().flatten().map(|(_, manifest)| *manifest);
+        let planned = self.planned(branch, group).iter().map(|(_, manifest)| *manifest);
         for id in (self.known)(branch, group).into_iter().chain(planned) {
             texts.push(self.found.buffer.blob(id)?);
         }

@@ -132,9 +132,11 @@ impl<'r> Judging<'r> {
         }
         for group in groups {
             let mut defined = Vec::new();
-            for (application, manifest) in self.definitions.planned(&branch.name, group) {
-                let earlier = before(application, branch, removals, self.found)?;
-                defined.extend(earlier.filter(|earlier| *earlier != manifest));
+            if !self.definitions.is_known(server, &branch.name, group) {
+                for (application, manifest) in self.definitions.planned(&branch.name, group) {
+                    let earlier = before(application, branch, removals, self.found)?;
+                    defined.extend(earlier.filter(|earlier| earlier != manifest));
+                }
             }
             let Some(judges) = self.definitions.judges(server, &branch.name, group, &defined)? else { continue };
             let (old, new) = texts.read(self.found)?;

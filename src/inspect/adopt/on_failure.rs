@@ -17,8 +17,8 @@ pub(super) fn propose(draft: &mut Draft, applications: &mut [AdoptedApplication]
     let gained = kept_back(applications, &on_failure).difference(&kept_back(applications, &alone)).count();
     if gained > 0 && !draft.is_set("onFailure")? {
         let why = match gained {
-            1 => "or 1 Application waits for another one of its branch that fails".to_owned(),
-            count => format!("or {count} Applications wait for others of their branches that fail"),
+            1 => "else 1 Application waits for another one of its branch that fails".to_owned(),
+            count => format!("else {count} Applications wait for others of their branches that fail"),
         };
         draft.set("onFailure", "application".into(), why)?;
     }

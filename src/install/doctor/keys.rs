@@ -166,10 +166,10 @@ impl Doctor<'_> {
             }
             Kind::Word(words) if !words.contains(&value.as_str()) => return self.word(key, &value, words),
             Kind::Word(_) => None,
-            // What switches the script of a platform on is no command.
+            // What switches the script of a platform on names no command.
             Kind::Command if self.switches_nothing_on(key, &value) => {
                 return self.bad(
-                    format!("{key} is `{}`, which is no command: nothing is notified", printable(&value)),
+                    format!("{key} is `{}`, which is not a command: nothing is notified", printable(&value)),
                     format!("{}, or set the command that notifies the platform", self.unset(key)),
                 );
             }

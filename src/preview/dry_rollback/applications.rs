@@ -69,7 +69,8 @@ pub(super) fn choose(made: &mut Run<'_>, wanted: &Wanted<'_>) -> Result<Result<C
         return Ok(Err(NoWay::Unknown(unknown.clone())));
     }
     let came = now.iter().filter(|one| !then.iter().any(|other| is_same(one, other)));
-    let came = came.filter(|one| wanted.applications.is_empty() || is_named(one)).map(|one| one.name.clone()).collect();
+    let came = came.filter(|one| wanted.applications.is_empty() || is_named(one));
+    let came: Vec<AppName> = came.map(|one| one.name.clone()).collect();
     let (mut due, mut gone) = (Vec::new(), Vec::new());
     for one in then.into_iter().filter(|one| wanted.applications.is_empty() || is_named(one)) {
         let now = now.iter().find(|other| is_same(&one, other)).cloned();
@@ -79,7 +80,12 @@ pub(super) fn choose(made: &mut Run<'_>, wanted: &Wanted<'_>) -> Result<Result<C
             due.push(Due { then: one, now });
         }
     }
-    Ok(if due.is_empty() { Err(NoWay::Same) } else { Ok(Chosen { due, came, gone }) })
+    Ok(match (due.is_empty(), gone.is_empty(), came.is_empty() || wanted.applications.is_empty()) {
+        (false, ..) => Ok(Chosen { due, came, gone }),
+        (true, false, _) => Err(NoWay::Gone(gone)),
+        (true, true, false) => Err(NoWay::Came(came)),
+        (true, true, true) => Err(NoWay::Same),
+    })
 }
 
 fn tree_at(made: &mut Run<'_>, wanted: &Wanted<'_>, dry: ObjectId) -> Result<std::rc::Rc<DryTree>, HydrateError> {
@@ -183,8 +189,11 @@ impl Trial<'_, '_> {
         files: &BTreeSet<String>,
     ) -> Result<bool, HydrateError> {
         let tree = self.tree(files)?;
-        let rendered = self.rendered(&[application], &tree).pop();
-        Ok(rendered.is_some_and(|rendered| rendered.is_ok_and(|rendered| rendered.manifests == manifests)))
+        match self.rendered(&[application], &tree).pop() {
+            Some(Ok(rendered)) => Ok(rendered.manifests == manifests),
+            Some(Err(Failure::World(error))) => Err(error.into()),
+            Some(Err(Failure::Mistakes(_))) | None => Ok(false),
+        }
     }
 
     /// Whether there is an Application that is as it was.
@@ -218,7 +227,8 @@ pub(super) fn causes(
             let none = BTreeSet::new();
             needed(files.clone(), &none, |files| trial.renders(application, &rendered.manifests, files))?
         }
-        Some(Err(_)) | None => BTreeSet::new(),
+        Some(Err(Failure::World(error))) => return Err(error.into()),
+        Some(Err(Failure::Mistakes(_))) | None => BTreeSet::new(),
     };
     causes.extend(files.get(application.file.as_str()).cloned());
     Ok(causes.into_iter().collect())

@@ -18,7 +18,7 @@ impl Changed {
     pub(super) fn between(then: ObjectId, now: ObjectId, buffer: &ObjectBuffer<'_>) -> Result<Self, Error> {
         let [then, now] = [buffer.commit(then)?.tree, buffer.commit(now)?.tree];
         let changes = buffer.diff_trees(then, now)?;
-        // No render looks at a name that is no text.
+        // No render looks at a name that is not text.
         let readable = changes.into_iter().filter(|change| !change.path.contains('\u{FFFD}'));
         Ok(Self(readable.map(|change| (change.path.clone(), change)).collect()))
     }

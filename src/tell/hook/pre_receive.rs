@@ -275,12 +275,13 @@ fn time_is_over(strict: &Strict) -> HydrateError {
 /// What a push is refused for. Everything that was found is reported to the pusher, and so is what could not be judged.
 fn judged(judgement: Judgement, strict: &Strict, console: &mut Console) -> Vec<Diagnostic> {
     let Judgement { refusals, warnings, undecided: unjudged, waiting, .. } = judgement;
+    let warned = |diagnostic: Diagnostic| Diagnostic { severity: Severity::Warning, ..diagnostic };
     if let (true, true, Some(check)) = (refusals.is_empty(), !waiting.is_empty(), &strict.refusing_check) {
         let text = format!("check `{}`, which refuses pushes, cannot judge what waits for an input", printable(check));
         let hint = "push again once it can be fetched, or bring it along: git hydrate vendor";
-        return [Diagnostic::error(text).hint(hint)].into_iter().chain(waiting).collect();
+        let others = unjudged.into_iter().map(warned).chain(warnings);
+        return [Diagnostic::error(text).hint(hint)].into_iter().chain(others).collect();
     }
-    let warned = |diagnostic: Diagnostic| Diagnostic { severity: Severity::Warning, ..diagnostic };
     if refusals.is_empty() && !unjudged.is_empty() {
         if !warnings.is_empty() {
             console.print(&diagnostics(warnings.iter()));

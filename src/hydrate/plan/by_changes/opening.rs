@@ -73,7 +73,7 @@ fn line(known: ObjectId, found: &Snapshot<'_>, head: &DryHead) -> Result<Option<
     }))
 }
 
-/// An environment branch as it is now, without a look at its Applications; none when its name is no name of a branch.
+/// An environment branch as it is now, without a look at its Applications; none when its name cannot be one.
 fn reopen(
     (name, sync): (&str, &str),
     applications: usize,
