@@ -89,7 +89,7 @@ fn what_is_broken_is_found() {
         (
             "a switch in place of the command that notifies a platform",
             |_, repo| drop(repo.git(&["config", "hydrate.tell", "true"])),
-            "bad      hydrate.tell is `true`, which is no command: nothing is notified",
+            "bad      hydrate.tell is `true`, which is not a command: nothing is notified",
             "git -C REPO config --unset-all hydrate.tell, or set the command that notifies the platform",
         ),
         (
