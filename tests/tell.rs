@@ -594,7 +594,7 @@ fn where_no_platform_is_known_none_is_said_to_know_the_branches() {
     for value in ["true", "", "false"] {
         host.git(&["config", "hydrate.tell", value]);
         let told = host.hydrate(&["tell"]).success().stdout;
-        let expected = "no platform is notified: hydrate.tell is false, or it names no command and there is no script of Gitea or Forgejo\n";
+        let expected = "no platform is notified: hydrate.tell is false, or it names no command and no script of Gitea or Forgejo was found\n";
         assert_eq!(told, expected, "{value}");
     }
 }

@@ -40,8 +40,8 @@ use apply::Change;
 /// content that the environment is rendered from, as far as its manifests need them. That is rendered in memory, and compared with the
 /// commit that it goes back to. Where it would change other environments or Applications, these are named with the files, and nothing is
 /// made without --shared. The commit is on a new branch of the clone, to be reviewed and pushed. By default it goes to where the branch is
-/// held. Exit code: 0 when the commit was made and gives just those manifests, else 1; 2 where there is no such
-/// commit.
+/// held. Exit code: 0 when the commit was made and gives just those manifests, else 1; 2 after an
+/// error.
 #[derive(Debug, clap::Args)]
 #[command(after_help = "\
 git hydrate rollback prod --reason 'payments fail'       before the last commit that changed an object

@@ -22,7 +22,7 @@ pub(super) struct Arguments {
 }
 
 /// What is answered where no platform is known.
-const NO_PLATFORM: &str = "no platform is notified: hydrate.tell is false, or it names no command and there is no script of Gitea or Forgejo\n";
+const NO_PLATFORM: &str = "no platform is notified: hydrate.tell is false, or it names no command and no script of Gitea or Forgejo was found\n";
 
 #[derive(serde::Serialize)]
 struct Notified {

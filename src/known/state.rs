@@ -68,7 +68,7 @@ pub(crate) struct Head {
     pub wrong_files: BTreeSet<RepoPath>,
     /// The files of sets that are not answered, where nothing else is wrong.
     pub unanswered: BTreeSet<RepoPath>,
-    /// The names of Applications of which there is no record: those of branches that are frozen or stay behind, and those that
+    /// The names of Applications that have no record: those of branches that are frozen or stay behind, and those that
     /// such a branch shows still, with what made them.
     pub unrecorded: BTreeSet<AppName>,
     /// The names of those that such a branch shows still and that are hydrated to another one.

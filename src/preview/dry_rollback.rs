@@ -99,7 +99,7 @@ pub(crate) struct Touched {
 /// How many names a reason has.
 const NAMED_MAX: usize = 8;
 
-/// Why there is no such commit.
+/// Why no such commit can be made.
 #[derive(Debug, thiserror::Error)]
 pub(crate) enum NoWay {
     #[error("the dry branch gives these manifests already")]

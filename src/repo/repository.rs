@@ -434,7 +434,7 @@ fn is_absence(error: &gix::Error) -> bool {
     )
 }
 
-/// In git's words, that there is no repository from `path` on.
+/// In git's words, that no repository was found from `path` on.
 fn no_repository(path: &Path) -> Error {
     let path = plain(path);
     Error::message(format!("not a git repository (or any of the parent directories): {}", path.display()))

@@ -88,7 +88,7 @@ pub(super) fn unrecorded<'a>(old: &'a Manifest, new: &'a Manifest, around: &Arou
     };
     let gone = was.difference(&now).filter(|name| !is_kept(name));
     let danger = |name: &&str| {
-        let text = format!("{name} is no longer asked for of external-dns: its record goes");
+        let text = format!("external-dns is not asked for {name} any more: its record goes");
         Danger::said(Severity::Outage, "hostGone", text, "check that no one uses the host, or redirect it first")
     };
     gone.map(danger).collect()

@@ -129,7 +129,7 @@ fn guarded(policy: &Manifest) -> Option<&'static str> {
     if *group == "policies.kyverno.io" && !policy.kind().ends_with("ValidatingPolicy") {
         return None;
     }
-    refuses(policy, path, word, *default).then_some("what violates it is no longer refused")
+    refuses(policy, path, word, *default).then_some("what violates it is let in")
 }
 
 fn refuses(policy: &Manifest, path: &[&str], word: &str, default: bool) -> bool {

@@ -52,10 +52,8 @@ pub(super) fn starved<'a>(old: Option<&'a Manifest>, new: Option<&'a Manifest>, 
         }
         found.extend(said(direction, starved, new.is_none()));
         found.extend((!nameless.is_empty()).then(|| {
-            let text = format!(
-                "port 53 is no longer let out of the Pods of {}: they find no other by its name",
-                listed(nameless, NAMED_MAX)
-            );
+            let text =
+                format!("the Pods of {} reach port 53 no more: they resolve no names", listed(nameless, NAMED_MAX));
             Danger::said(Severity::Other, "blocking", text, "keep a rule for DNS: port 53, UDP and TCP")
         }));
     }

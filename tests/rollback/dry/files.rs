@@ -54,9 +54,9 @@ fn of_a_chart_the_values_of_one_environment_go_back() {
     let files = ["charts/web/values-dev.yaml", "charts/web/values-prod.yaml"];
     clone.commit("two", &files.map(|file| (file, "value: two\n")));
     clone.push().success();
-    let told = back(&clone, &[]).success();
-    assert_eq!(changed(&clone, &made(&told)), files[1]);
-    push(&clone, &told);
+    let said = back(&clone, &[]).success();
+    assert_eq!(changed(&clone, &made(&said)), files[1]);
+    push(&clone, &said);
     assert_eq!(manifest(&server, PROD), manifest(&server, &first));
     assert!(manifest(&server, "environments/dev").contains("value: two"));
     verified(&server);
@@ -71,16 +71,16 @@ fn what_others_are_rendered_from_too_is_named_and_goes_back_only_with_a_word() {
     let files = [("charts/web/values-prod.yaml", "value: two\n"), ("charts/web/values.yaml", "size: large\n")];
     clone.commit("two", &files);
     clone.push().success();
-    let told = back(&clone, &[]).exits(1);
+    let said = back(&clone, &[]).exits(1);
     assert!(
-        told.stdout.contains("this changes as well:\n  environments/dev: web-dev (charts/web/values.yaml)\n"),
-        "{told:?}"
+        said.stdout.contains("this changes as well:\n  environments/dev: web-dev (charts/web/values.yaml)\n"),
+        "{said:?}"
     );
-    assert!(told.stderr.contains("nothing was made\nhint: --shared takes back what else changes, too"), "{told:?}");
+    assert!(said.stderr.contains("nothing was made\nhint: --shared takes back what else changes, too"), "{said:?}");
     assert_eq!(clone.git(&["for-each-ref", "--format=%(refname)", "refs/heads"]), "refs/heads/main");
-    let told = back(&clone, &["--shared"]).success();
-    assert_eq!(changed(&clone, &made(&told)), "charts/web/values-prod.yaml\ncharts/web/values.yaml");
-    push(&clone, &told);
+    let said = back(&clone, &["--shared"]).success();
+    assert_eq!(changed(&clone, &made(&said)), "charts/web/values-prod.yaml\ncharts/web/values.yaml");
+    push(&clone, &said);
     assert_eq!(["environments/dev", PROD].map(|branch| manifest(&server, branch)), firsts);
     verified(&server);
 }
@@ -107,10 +107,10 @@ fn a_resource_that_was_replaced_comes_back() {
     ];
     clone.commit("new for old", &files.each_ref().map(|(path, text)| (*path, text.as_str())));
     clone.push().success();
-    let told = back(&clone, &[]).success();
+    let said = back(&clone, &[]).success();
     // What nothing names any more does no harm where it is.
-    assert_eq!(changed(&clone, &made(&told)), "apps/web/prod/kustomization.yaml\napps/web/prod/old.yaml");
-    push(&clone, &told);
+    assert_eq!(changed(&clone, &made(&said)), "apps/web/prod/kustomization.yaml\napps/web/prod/old.yaml");
+    push(&clone, &said);
     assert_eq!(manifest(&server, PROD), manifest(&server, &first));
     verified(&server);
 }
@@ -127,9 +127,9 @@ fn a_file_that_came_to_a_directory_goes() {
     let more = ["dev", "prod"].map(|env| (format!("apps/web/{env}/more.yaml"), config_map("more", env)));
     clone.commit("more", &more.each_ref().map(|(path, text)| (path.as_str(), text.as_str())));
     clone.push().success();
-    let told = back(&clone, &[]).success();
-    assert_eq!(changed(&clone, &made(&told)), "apps/web/prod/more.yaml");
-    push(&clone, &told);
+    let said = back(&clone, &[]).success();
+    assert_eq!(changed(&clone, &made(&said)), "apps/web/prod/more.yaml");
+    push(&clone, &said);
     assert_eq!(manifest(&server, PROD), manifest(&server, &first));
     assert!(manifest(&server, "environments/dev").contains("name: more"));
     verified(&server);
@@ -180,9 +180,9 @@ spec:
     let first = tip(&server, PROD);
     commit("two", &[of("dev", "two"), of("prod", "two")]);
     assert!(manifest(&server, PROD).contains("value: two"));
-    let told = back(&clone, &[]).success();
-    assert_eq!(changed(&clone, &made(&told)), "envs/prod.yaml");
-    push(&clone, &told);
+    let said = back(&clone, &[]).success();
+    assert_eq!(changed(&clone, &made(&said)), "envs/prod.yaml");
+    push(&clone, &said);
     assert_eq!(manifest(&server, PROD), manifest(&server, &first));
     assert!(manifest(&server, "environments/dev").contains("value: two"));
     verified(&server);

@@ -80,19 +80,19 @@ fn production_comes_out_as_it_was_at_any_commit_of_its_history() {
             tips.push(tip(&server, PROD));
         }
         let at = tips[random.below(tips.len() - 1)].clone();
-        let told = back(&clone, &["--to", &at, "--shared"]);
-        if told.stderr.contains("gives these manifests already") {
+        let said = back(&clone, &["--to", &at, "--shared"]);
+        if said.stderr.contains("gives these manifests already") {
             continue;
         }
-        let told = told.success();
-        push(&clone, &told);
-        let name = made(&told);
+        let said = said.success();
+        push(&clone, &said);
+        let name = made(&said);
         clone.git(&["merge", "-q", "--ff-only", &name]);
         clone.git(&["branch", "-q", "-D", &name]);
         for path in ["web", "db", "api"] {
             let [now, then] =
                 [PROD, &at].map(|commit| server.git(&["show", &format!("{commit}:{path}/manifest.yaml")]));
-            assert_eq!(now, then, "{path}, round {round}: {told:?}");
+            assert_eq!(now, then, "{path}, round {round}: {said:?}");
         }
         tips.push(tip(&server, PROD));
     }

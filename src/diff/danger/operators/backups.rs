@@ -100,7 +100,7 @@ impl Of {
     }
 }
 
-/// A PostgreSQL cluster that is no longer asked for backups, and does not get them of a plugin.
+/// A PostgreSQL cluster that makes no backups any more, nor has a plugin that does.
 ///
 /// Reference: cloudnative-pg docs, backup (`spec.backup` is where they go to), "Backup and recovery with plugins".
 pub(super) fn dropped(old: &Manifest, new: &Manifest) -> Option<Danger> {
