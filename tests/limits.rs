@@ -7,7 +7,7 @@ mod searches;
 use std::fs;
 
 use crate::push::{application, config_map, dry, note, note_of, tip};
-use crate::support::Lab;
+use crate::support::{Lab, Repo};
 
 const CHART: &str = "apiVersion: v2\nname: slow\nversion: 1.0.0\n";
 
@@ -37,6 +37,19 @@ fn a_render_without_end_holds_up_its_own_branch_only() {
     assert_eq!(note(&server, "environments/prod"), note_of(&last));
 }
 
+/// Commits Applications `slow0`, `slow1` … of `prod`, whose renders do not end; answers the templates of their charts.
+fn slow_charts(clone: &Repo, count: usize) -> Vec<String> {
+    let slow: Vec<(String, String)> = (0..count).map(|n| application(&format!("slow{n}"), "prod")).collect();
+    let forever = forever();
+    let mut files: Vec<(&str, &str)> = slow.iter().map(|(file, text)| (file.as_str(), text.as_str())).collect();
+    let below = |name: &str| (0..count).map(|n| format!("apps/slow{n}/prod/{name}")).collect::<Vec<_>>();
+    let (charts, templates) = (below("Chart.yaml"), below("templates/a.yaml"));
+    files.extend(charts.iter().map(|chart| (chart.as_str(), CHART)));
+    files.extend(templates.iter().map(|template| (template.as_str(), forever.as_str())));
+    clone.commit("slow charts", &files);
+    templates
+}
+
 #[test]
 fn all_renders_of_a_dry_commit_have_a_limit_together() {
     let lab = Lab::new();
@@ -44,22 +57,14 @@ fn all_renders_of_a_dry_commit_have_a_limit_together() {
     server.git(&["config", "hydrate.commitTimeLimit", "2"]);
     server.git(&["config", "hydrate.jobs", "1"]);
     let clone = dry(&server, &["web"], &["dev"]);
-    let slow: Vec<(String, String)> = (0..4).map(|n| application(&format!("slow{n}"), "prod")).collect();
-    let forever = forever();
-    let mut files: Vec<(&str, &str)> = slow.iter().map(|(file, text)| (file.as_str(), text.as_str())).collect();
-    let charts: Vec<[String; 2]> =
-        (0..4).map(|n| ["Chart.yaml", "templates/a.yaml"].map(|name| format!("apps/slow{n}/prod/{name}"))).collect();
-    for [chart, template] in &charts {
-        files.extend([(chart.as_str(), CHART), (template.as_str(), &forever)]);
-    }
-    clone.commit("slow charts", &files);
+    let templates = slow_charts(&clone, 4);
     let told = clone.push().success().remote().join(" ");
     let expected = "error: the Applications of one dry commit take more than 2 seconds to render; git config \
                     hydrate.commitTimeLimit sets";
     assert!(told.contains(expected), "{told}");
     assert_eq!(server.git(&["for-each-ref", "refs/hydrate/failures"]), "", "it may go well another time");
     server.git(&["config", "--unset", "hydrate.commitTimeLimit"]);
-    let ends: Vec<(&str, &str)> = charts.iter().map(|[_, template]| (template.as_str(), "")).collect();
+    let ends: Vec<(&str, &str)> = templates.iter().map(|template| (template.as_str(), "")).collect();
     let last = clone.commit("no slow charts", &ends);
     let told = clone.push().success().remote().join(" ");
     assert_eq!(note(&server, "environments/prod"), note_of(&last), "{told}");
@@ -74,18 +79,10 @@ fn what_was_not_begun_in_time_is_tried_again_when_any_file_changes() {
     }
     // The last one has no time: its own files are not read.
     let clone = dry(&server, &["web"], &["staging"]);
-    let slow: Vec<(String, String)> = (0..2).map(|n| application(&format!("slow{n}"), "prod")).collect();
-    let forever = forever();
-    let mut files: Vec<(&str, &str)> = slow.iter().map(|(file, text)| (file.as_str(), text.as_str())).collect();
-    let charts: Vec<[String; 2]> =
-        (0..2).map(|n| ["Chart.yaml", "templates/a.yaml"].map(|name| format!("apps/slow{n}/prod/{name}"))).collect();
-    for [chart, template] in &charts {
-        files.extend([(chart.as_str(), CHART), (template.as_str(), &forever)]);
-    }
-    clone.commit("slow charts", &files);
-    let told = clone.push().success().remote().join(" ");
-    assert!(told.contains("`slow0-prod` takes more than 3 seconds"), "{told}");
-    assert!(told.contains("--> applications/staging/web.yaml"), "{told}");
+    slow_charts(&clone, 2);
+    let said = clone.push().success().remote().join(" ");
+    assert!(said.contains("`slow0-prod` takes more than 3 seconds"), "{said}");
+    assert!(said.contains("--> applications/staging/web.yaml"), "{said}");
     let last = clone.commit("more", &[("apps/web/staging/config.yaml", &config_map("web", "more"))]);
     let told = clone.push().success().remote().join(" ");
     assert_eq!(note(&server, "environments/staging"), note_of(&last), "{told}");
