@@ -214,7 +214,7 @@ fn a_chart_that_fails_anyway_says_why_and_not_what_is_refused() {
 #[test]
 fn the_command_tells_what_is_refused_and_what_can_be_done() {
     let chart = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/cases/helm/random-refused-error/in/c");
-    let run = std::process::Command::new(env!("CARGO_BIN_EXE_git-hydrate"))
+    let run = std::process::Command::new(crate::support::BINARY)
         .args(["render", "helm", "rel"])
         .arg(chart)
         .output()

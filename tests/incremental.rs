@@ -397,6 +397,16 @@ fn what_fails_beside_what_is_paused_is_the_same_with_a_cache_and_without() {
     assert!(held > 5 && behind > 5, "{held} times a branch was held back, {behind} times something stayed behind");
 }
 
+/// Whether histories are as long as they can be, and every cause meets every setting: `LONG=1`, as `tests/long/all` has it.
+fn is_long() -> bool {
+    std::env::var_os("LONG").is_some()
+}
+
+/// The rounds of a random history of so many: half of them, but for long ones.
+fn rounds(whole: usize) -> usize {
+    if is_long() { whole } else { whole / 2 }
+}
+
 /// `SEEDS="FIRST COUNT"` compares over more random trees; `tests/long/seeds` runs it.
 #[test]
 #[ignore = "takes long: tests/long/seeds"]

@@ -13,7 +13,7 @@ use git_hydrate::testing::view::Stop;
 /// Runs programs confined by the built binary.
 pub(crate) fn runner(limits: Limits) -> Runner {
     Runner::new(Settings {
-        confiner: env!("CARGO_BIN_EXE_git-hydrate").into(),
+        confiner: crate::support::BINARY.into(),
         search_path: "/usr/bin:/bin".into(),
         temp_dir: std::env::temp_dir(),
         spare_dir: None,

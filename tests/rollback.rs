@@ -194,13 +194,13 @@ fn whoever_may_push_the_settings_rolls_back_from_a_clone() {
     let refs = clone.git(&["for-each-ref", "--format=%(objectname) %(refname)"]);
     let there = server.git(&["rev-parse", "--verify", "-q", "refs/hydrate/config"]);
     assert!(!refs.contains("unpushed") && refs.contains(&format!("{there} refs/hydrate/config")), "{refs}");
-    let mut command = clone.command(env!("CARGO_BIN_EXE_git-hydrate"));
+    let mut command = clone.command(crate::support::BINARY);
     let told = command.args(words).env("PUSHER", "ann").output().expect("it runs");
     let told = crate::support::Answer::new(told).success();
     assert!(told.stdout.contains("value: three") && told.stderr.contains("held at"), "{told:?}");
     assert_eq!(value(&server, "environments/prod:web"), "three");
     verified(&server);
-    let mut command = clone.command(env!("CARGO_BIN_EXE_git-hydrate"));
+    let mut command = clone.command(crate::support::BINARY);
     let told = command.args(["resume", "prod", "--yes"]).env("PUSHER", "ann").output().expect("it runs");
     crate::support::Answer::new(told).success();
     assert_eq!(value(&server, "environments/prod:web"), "four");
@@ -215,7 +215,7 @@ fn settings_that_were_changed_in_a_clone_and_forgotten_do_not_go_along_with_a_ho
     server.git(&["config", "--add", "hydrate.settingsPusher", "ann"]);
     server.hydrate(&["install", "--server"]).success();
     let as_ann = |words: &[&str]| {
-        let mut command = clone.command(env!("CARGO_BIN_EXE_git-hydrate"));
+        let mut command = clone.command(crate::support::BINARY);
         crate::support::Answer::new(command.args(words).env("PUSHER", "ann").output().expect("it runs"))
     };
     let before = server.git(&["rev-parse", "refs/hydrate/config"]);
@@ -323,7 +323,7 @@ fn a_promoter_who_may_push_restores_from_a_clone() {
     let words = ["rollback", "prod", "--reason", "payments fail", "--yes"];
     clone.hydrate(&words).exits(2);
     assert_eq!(tip(&server, PROD), second);
-    let told = clone.command(env!("CARGO_BIN_EXE_git-hydrate")).args(words).env("PUSHER", "ann").output();
+    let told = clone.command(crate::support::BINARY).args(words).env("PUSHER", "ann").output();
     crate::support::Answer::new(told.expect("it runs")).success();
     assert_eq!(value(&server, "environments/prod:web"), "one");
     let note = server.git(&["notes", "--ref=promoter.history", "show", PROD]);

@@ -7,7 +7,7 @@ use std::path::PathBuf;
 use sha2::{Digest, Sha256};
 
 use super::made::Twins;
-use super::{Dry, Random, Report, Server};
+use super::{Dry, Random, Report, Server, rounds};
 use crate::support::Repo;
 
 const SETTINGS: &str = "repoURL: https://git.example.com/dry.git\napplicationsTo: copies\n";
@@ -54,7 +54,7 @@ fn copies_of_files_are_the_same_with_what_is_remembered_and_from_scratch() {
     let mut dry = Dry::start();
     let (mut seconds, mut tip, mut known) = (1_700_000_000, None, 0);
     twins.settings(SETTINGS, seconds);
-    for round in 0..80 {
+    for round in 0..rounds(80) {
         for _ in 0..[1, 1, 1, 2][random.below(4)] {
             match random.below(5) {
                 _ if round == 0 => {}
@@ -75,7 +75,7 @@ fn copies_of_files_are_the_same_with_what_is_remembered_and_from_scratch() {
         twins.hydrate(round, &mut random);
         known += usize::from(remembered(&twins.warm).is_some());
     }
-    assert!(known > 30, "only {known} rounds left something to go on from");
+    assert!(known > rounds(30), "only {known} rounds left something to go on from");
     let verified = Repo::at(&twins.lab, "cold.git").hydrate(&["verify"]);
     assert_eq!(verified.code, Some(0), "{verified:?}");
 }

@@ -6,7 +6,7 @@ use std::path::PathBuf;
 
 use super::made::{Twins, URL, is_quiet, moved, set};
 use super::rules::RULES;
-use super::{Dry, Random, Server};
+use super::{Dry, Random, Server, rounds};
 
 impl Dry {
     /// A directory of which two sets make Applications.
@@ -170,16 +170,16 @@ fn joining(seed: u64, rounds: usize, settings: &str, written: fn(&Dry) -> BTreeM
 #[test]
 fn applications_that_come_go_and_move_are_the_same_with_what_is_remembered_and_from_scratch() {
     let seed = std::env::var("JOINING").ok().and_then(|seed| seed.parse().ok()).unwrap_or(27);
-    let quick = joining(seed, 70, JOINING, |dry| dry.0.clone());
-    assert!(quick > 10, "{quick} pushes were planned by what changed");
+    let quick = joining(seed, rounds(70), JOINING, |dry| dry.0.clone());
+    assert!(quick > rounds(10), "{quick} pushes were planned by what changed");
 }
 
 /// Plain Applications, which a rule hydrates, come, go and move at random.
 #[test]
 fn ruled_applications_that_come_go_and_move_are_the_same_with_what_is_remembered_and_from_scratch() {
     let rules = format!("{JOINING}rules:\n  {}", RULES[0]);
-    let quick = joining(28, 50, &rules, Dry::ruled);
-    assert!(quick > 5, "{quick} pushes were planned by what changed");
+    let quick = joining(28, rounds(50), &rules, Dry::ruled);
+    assert!(quick > rounds(5), "{quick} pushes were planned by what changed");
 }
 
 /// What a new, a moved or a removed Application costs does not depend on how many others there are: a table of everything is

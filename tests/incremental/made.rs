@@ -6,7 +6,7 @@ use std::sync::atomic::Ordering;
 use git_hydrate::testing::git::ObjectId;
 use git_hydrate::testing::hydrate::{Outcome, Report};
 
-use super::{Dry, Random, Server, damage};
+use super::{Dry, Random, Server, damage, rounds};
 use crate::support::Lab;
 
 pub(super) const URL: &str = "https://git.example.com/dry.git";
@@ -167,7 +167,7 @@ impl Twins {
     /// How much was rendered with what is remembered and without. That little moved or failed would show nothing.
     pub(super) fn rendered(&self) -> [usize; 2] {
         let Self { warm, cold, moved, failed, .. } = self;
-        assert!(*moved > 10 && *failed > 10, "{moved} moved, {failed} failed");
+        assert!(*moved > rounds(10) && *failed > rounds(10), "{moved} moved, {failed} failed");
         [warm, cold].map(|server| server.rendered.0.load(Ordering::Relaxed))
     }
 }
@@ -192,7 +192,7 @@ fn what_sets_make_is_the_same_with_what_is_remembered_and_from_scratch() {
     let (mut seconds, mut tip) = (1_700_000_000, None);
     let settings = |on: bool| format!("repoURL: {URL}\nclusters: fleet.yaml\nmadeApplications: {on}\n");
     twins.settings(&settings(true), seconds);
-    for round in 0..70 {
+    for round in 0..rounds(70) {
         for _ in 0..[1, 1, 1, 2][random.below(4)] {
             match random.below(4) {
                 _ if round == 0 => {}
@@ -320,7 +320,7 @@ fn what_parents_make_is_the_same_with_what_is_remembered_and_from_scratch() {
     let (mut seconds, mut tip) = (1_700_000_000, None);
     let text = format!("repoURL: {URL}\nmadeApplications: true\nroots: [{{name: only, path: boot/only}}]\n");
     twins.settings(&text, seconds);
-    for round in 0..60 {
+    for round in 0..rounds(60) {
         for _ in 0..[1, 1, 1, 2][random.below(4)] {
             match random.below(5) {
                 _ if round == 0 => {}

@@ -7,7 +7,7 @@ use git_hydrate::testing::hydrate::Outcome;
 use git_hydrate::testing::metadata::Time;
 
 use super::made::{Twins, URL, is_quiet, moved};
-use super::{Dry, Random, Server, damage};
+use super::{Dry, Random, Server, damage, rounds};
 use crate::support::{Lab, Repo};
 
 /// The rules that [`plain`] writes its Applications for: one that leads each where it was led before, and others.
@@ -80,7 +80,7 @@ fn follow_rules(seed: u64, more: &str) {
         format!("repoURL: {URL}\nclusters: fleet.yaml\nmadeApplications: true\n{more}rules:\n  {rules}")
     };
     twins.settings(&settings(RULES[0]), seconds);
-    for round in 0..60 {
+    for round in 0..rounds(60) {
         for _ in 0..[1, 1, 1, 2][random.below(4)] {
             match random.below(6) {
                 // What is wrong holds branches until it is corrected.
@@ -121,7 +121,7 @@ fn what_is_frozen_is_the_same_with_what_is_remembered_and_from_scratch() {
     let mut dry = Dry::start();
     let (mut seconds, mut tip, mut frozen, mut thawed) = (1_700_000_000, None, 0, 0);
     let mut is_frozen = false;
-    for round in 0..60 {
+    for round in 0..rounds(60) {
         for _ in 0..[1, 1, 2, 3][random.below(4)] {
             match random.below(6) {
                 _ if round == 0 => {}
@@ -170,7 +170,7 @@ fn what_is_frozen_is_the_same_with_what_is_remembered_and_from_scratch() {
             thawed += 1;
         }
     }
-    assert!(frozen > 10 && thawed > 2, "frozen {frozen} times, thawed {thawed} times");
+    assert!(frozen > rounds(10) && thawed > rounds(2), "frozen {frozen} times, thawed {thawed} times");
     let [with, without] = servers.map(|server| server.rendered.0.load(Ordering::Relaxed));
     assert!(with < without, "{with} renders with what is remembered, {without} without");
     let verified = Repo::at(&lab, "cold.git").hydrate(&["verify"]);

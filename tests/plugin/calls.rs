@@ -228,7 +228,7 @@ fn jsonnet_is_evaluated_in_a_process_with_the_same_filters() {
 }
 
 fn evaluate(runner: &Runner, dir: &Path) -> Output {
-    let program = PathBuf::from(env!("CARGO_BIN_EXE_git-hydrate"));
+    let program = PathBuf::from(crate::support::BINARY);
     let call = Call {
         program: &program,
         args: vec!["__jsonnet".into(), "waits.jsonnet".into()],
