@@ -10,7 +10,10 @@ pub const PATTERN_GROWTH: usize = 200;
 pub const GROUPS_COST_MAX: u64 = 100_000_000;
 
 /// How many bytes are searched in the time of a step while an automaton knows the way.
-pub(super) const BYTES_PER_STEP: usize = 64;
+pub(super) const BYTES_PER_STEP: usize = 8;
+
+/// How many steps it takes to begin at some place, once or twice for each match.
+pub(super) const BEGIN_STEPS: usize = 8;
 
 /// How many states of the program are looked at in the time of a step.
 pub(super) const STATES_PER_STEP: usize = 16;

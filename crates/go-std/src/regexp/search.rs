@@ -15,7 +15,7 @@ use regex_automata::nfa::thompson::{self, NFA};
 use regex_automata::{Anchored, Input, MatchKind, Span};
 use regex_syntax::hir::Hir;
 
-use super::cost::{BYTES_PER_STEP, CACHE_BYTES, STATES_PER_STEP, STRETCH};
+use super::cost::{BEGIN_STEPS, BYTES_PER_STEP, CACHE_BYTES, STATES_PER_STEP, STRETCH};
 
 /// What an expression was compiled to.
 #[derive(Debug)]
@@ -186,7 +186,7 @@ impl<'a> Walk<'a> {
         let before = (cache.dfa.clear_count(), cache.dfa.memory_usage());
         let state = start(dfa, &mut cache.dfa).expect(NEVER_FAILS);
         let is_new = before != (cache.dfa.clear_count(), cache.dfa.memory_usage());
-        take(if is_new { 1 + steps } else { 1 })?;
+        take(if is_new { BEGIN_STEPS + steps } else { BEGIN_STEPS })?;
         Ok(Self { dfa, cache, state, steps })
     }
 

@@ -63,6 +63,26 @@ fn what_grows_without_end_is_stopped() {
 }
 
 #[test]
+fn a_search_of_a_large_text_is_charged_for_all_of_it() {
+    let small = Limits { steps: 2_000_000, ..Limits::default() };
+    let calls = [
+        "regexReplaceAll \"(a|b)*c\" $s \"x\"",
+        "mustRegexReplaceAllLiteral \"c\" $s \"x\"",
+        "regexFindAll \"c\" $s -1",
+        "mustRegexFind \"c\" $s",
+        "regexSplit \"c\" $s -1",
+        "regexMatch \"[c-z]\" $s",
+    ];
+    for call in calls {
+        let text = format!("{{{{ $s := repeat 500000 \"ab\" }}}}{{{{ range 12 }}}}{{{{ $_ := {call} }}}}{{{{ end }}}}");
+        assert_eq!(limit_of(&text, small), Limit::Steps(small.steps), "{call}");
+    }
+    // So is each match, for which it begins anew.
+    let text = "{{ $s := repeat 100000 \"ab\" }}{{ $_ := regexReplaceAll \"a\" $s \"x\" }}";
+    assert_eq!(limit_of(text, Limits { steps: 1_000_000, ..small }), Limit::Steps(1_000_000));
+}
+
+#[test]
 fn recursion_ends_at_the_limit() {
     on_large_stack(|| {
         let limits = Limits::default();
