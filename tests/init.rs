@@ -182,3 +182,19 @@ fn init_writes_no_example_beside_applications_that_are_there() {
     assert!(answer.stderr.contains("nothing was written: this repository has an Application already"), "{answer:?}");
     assert!(answer.stderr.contains("`git hydrate adopt`") && !clone.path.join("applications").exists(), "{answer:?}");
 }
+
+#[test]
+fn nothing_is_written_through_a_symbolic_link() {
+    let lab = Lab::new();
+    let clone = lab.server().clone_to("clone");
+    let outside = lab.path("outside");
+    std::fs::create_dir_all(&outside).expect("made");
+    for (link, leads) in [("applications", &outside), ("hello", &outside)] {
+        std::os::unix::fs::symlink(leads, clone.path.join(link)).expect("made");
+        let told = clone.hydrate(&["init"]).exits(2).stderr;
+        assert!(told.contains(&format!("nothing was written: {link} is a symbolic link")), "{told}");
+        assert_eq!(std::fs::read_dir(&outside).expect("there").count(), 0);
+        std::fs::remove_file(clone.path.join(link)).expect("removed");
+    }
+    clone.hydrate(&["init"]).success();
+}

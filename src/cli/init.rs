@@ -2,10 +2,10 @@
 
 use std::fs::{self, OpenOptions};
 use std::io::Write as _;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
 use anyhow::{Context as _, bail};
-use dry_files::diag::{shell_path, shell_word};
+use dry_files::diag::{printable, shell_path, shell_word};
 
 use super::{Outcome, WrongUse, output};
 use crate::argo::{Patterns, RuleSet, without_credentials};
@@ -98,6 +98,10 @@ pub(super) fn run(arguments: &Arguments, json: bool) -> anyhow::Result<Outcome> 
         files.iter().map(|(path, _)| path.as_str()).filter(|path| top.join(path).symlink_metadata().is_ok()).collect();
     if !there.is_empty() {
         bail!(WrongUse(format!("nothing was written: these files exist already: {}", there.join(", "))));
+    }
+    if let Some(link) = files.iter().find_map(|(path, _)| linked(&top, Path::new(path))) {
+        let link = printable(&link.display().to_string());
+        bail!(WrongUse(format!("nothing was written: {link} is a symbolic link, and may lead elsewhere")));
     }
     let count = applications(&repository)?;
     if count > 0 {
@@ -202,6 +206,14 @@ fn over_ssh(url: &str) -> Option<(&str, &str)> {
         None => url.split_once(':').filter(|(host, path)| !host.contains('/') && !path.starts_with("//"))?,
     };
     Some((host, path)).filter(|(host, _)| !host.contains(':') && !host.starts_with('-'))
+}
+
+/// The first directory above a file that is a symbolic link: what is tracked may lead out of the working tree.
+fn linked(top: &Path, file: &Path) -> Option<PathBuf> {
+    let mut above: Vec<&Path> = file.ancestors().skip(1).collect();
+    above.reverse();
+    let is_link = |dir: &Path| top.join(dir).symlink_metadata().is_ok_and(|found| found.is_symlink());
+    above.into_iter().filter(|dir| *dir != Path::new("")).find(|dir| is_link(dir)).map(Path::to_owned)
 }
 
 /// Writes a file that must not exist yet, and the directories above it.
