@@ -34,7 +34,7 @@ use std::collections::BTreeSet;
 
 use go_yaml::Value;
 
-use crate::manifest::Manifest;
+use crate::manifest::{Manifest, encrypted};
 pub(crate) use align::{Line, lines};
 pub(crate) use danger::{Danger, Pruning, Severity, application_removed, is_same_cluster};
 pub(crate) use image::{Image, ImageChange};
@@ -97,6 +97,8 @@ pub(crate) struct ObjectDiff {
     pub moved_from: Option<usize>,
     /// Whether it is in another namespace than before, so that the cluster has a new one.
     pub is_recreated: bool,
+    /// Whether SOPS encrypted values of it, as it is after the change.
+    pub is_encrypted: bool,
 }
 
 impl ObjectDiff {
@@ -118,7 +120,7 @@ impl ObjectDiff {
     /// object that is refused: no Pod of it restarts.
     pub(crate) fn set_refused(&mut self, texts: &[String]) {
         self.dangers.retain(|danger| danger.severity == Severity::Refused && !is_of_invalid(danger));
-        self.dangers.extend(danger::refused(texts));
+        self.dangers.extend(danger::refused(texts, self.is_encrypted));
         self.dangers.sort();
         self.restarts = false;
     }
@@ -265,6 +267,7 @@ fn object(
         dangers,
         moved_from: pair.moved_from,
         is_recreated: pair.is_recreated,
+        is_encrypted: pair.new.is_some_and(encrypted::is_sops_object),
         object,
         change,
         difference,

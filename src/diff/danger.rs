@@ -224,16 +224,14 @@ fn stays<'a>(old: Option<&'a Manifest>, new: &'a Manifest, around: &Around<'a>) 
     found
 }
 
-/// What is said of an object that was encrypted.
-const UNDECRYPTED: &str = "`sops` is not a field";
-
 /// What an API server refuses an object for, in the words of who asked it: the first reason, and how many there are.
-pub(crate) fn refused(texts: &[String]) -> Option<Danger> {
+/// `is_encrypted` is whether SOPS encrypted it.
+pub(crate) fn refused(texts: &[String], is_encrypted: bool) -> Option<Danger> {
     let first = texts.first()?;
-    let text = match (texts.iter().find(|text| text.contains(UNDECRYPTED)), texts.len()) {
-        (Some(_), _) => format!("encrypted with SOPS, and nothing decrypts it here: {first}"),
-        (None, 1) => first.clone(),
-        (None, count) => format!("{first}; and {} more", count - 1),
+    let text = match (is_encrypted, texts.len()) {
+        (true, _) => format!("encrypted with SOPS, and nothing decrypts it here: {first}"),
+        (false, 1) => first.clone(),
+        (false, count) => format!("{first}; and {} more", count - 1),
     };
     Some(Danger::said(Severity::Refused, "invalid", text, "change what it refuses"))
 }
