@@ -2,7 +2,7 @@
 //!
 //! What is ordinary stays as it is, so that a README reads the same as its source.
 
-use dry_files::diag::{is_unprintable, printable};
+use dry_files::diag::is_replaced;
 
 /// The text as Markdown that shows it on one line and does nothing: no HTML, no link, no image, no emphasis, no list.
 ///
@@ -39,7 +39,7 @@ pub(super) fn markdown(text: &str) -> String {
 
 /// Text inside of a fence of backticks, which it cannot end.
 pub(super) fn code(text: &str) -> String {
-    let keep = |c: char| c == '\n' || c == '\t' || !is_unprintable(c);
+    let keep = |c: char| c == '\n' || c == '\t' || !is_replaced(c);
     let text: String = text.chars().map(|c| if keep(c) { c } else { char::REPLACEMENT_CHARACTER }).collect();
     let line = |line: &str| {
         let start = line.trim_start();
@@ -56,6 +56,16 @@ pub(super) fn shell(text: &str) -> String {
         return text;
     }
     format!("'{}'", text.replace('\'', "'\\''"))
+}
+
+/// The text on one line, as far as bytes of hydrated commits have it so.
+fn printable(text: &str) -> String {
+    let shown = |c: char| match c {
+        '\t' => ' ',
+        c if is_replaced(c) => char::REPLACEMENT_CHARACTER,
+        c => c,
+    };
+    text.chars().map(shown).collect()
 }
 
 /// How long the email address in angle brackets is that a text starts with, in bytes; 0 when it starts with another thing.

@@ -4,7 +4,7 @@ use std::fmt;
 
 use crate::argo::{BranchName, HeldIdentity, SeedIdentity};
 use crate::repo::{ObjectId, object_id};
-use dry_files::diag::is_unprintable;
+use dry_files::diag::is_replaced;
 
 use super::trailers::{self, Divider, SCISSORS, WHITE_SPACE};
 
@@ -136,7 +136,7 @@ impl fmt::Display for Trailers {
 
 /// Strips white space from the ends of lines and the text, and makes one of several blank lines; a final newline.
 ///
-/// Empty for a text without a line. What is [unprintable](is_unprintable) becomes U+FFFD, a tab stays: pagers show a commit
+/// Empty for a text without a line. What is [replaced](is_replaced) becomes U+FFFD, a tab stays: pagers show a commit
 /// message as it is, and git's strings end at a NUL.
 ///
 /// Reference: `git commit --cleanup=whitespace`, git 2.47 strbuf.c `strbuf_stripspace`.
@@ -152,7 +152,7 @@ pub(super) fn clean(text: &str) -> String {
             cleaned.push('\n');
         }
         blank_before = false;
-        let shown = |c: char| if c != '\t' && is_unprintable(c) { char::REPLACEMENT_CHARACTER } else { c };
+        let shown = |c: char| if c != '\t' && is_replaced(c) { char::REPLACEMENT_CHARACTER } else { c };
         cleaned.extend(line.chars().map(shown));
         cleaned.push('\n');
     }

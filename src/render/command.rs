@@ -4,7 +4,7 @@
 //! repository. In `argocd` they are as Argo CD writes them: the chart is `.` in the directory of the Application, other
 //! paths start at the root, only white space is quoted, and values that are in the Application are not there.
 
-use dry_files::diag::is_unprintable;
+use dry_files::diag::is_replaced;
 use dry_files::path::RepoPath;
 use go_yaml as yaml;
 
@@ -216,7 +216,7 @@ fn quote_for_shell(word: &str) -> String {
     if !word.is_empty() && word.chars().all(plain) {
         return word.to_owned();
     }
-    if !word.chars().any(is_unprintable) {
+    if !word.chars().any(is_replaced) {
         return format!("'{}'", word.replace('\'', "'\\''"));
     }
     let mut quoted = String::from("$'");
@@ -227,7 +227,7 @@ fn quote_for_shell(word: &str) -> String {
             '\t' => quoted.push_str("\\t"),
             '\\' | '\'' => quoted.extend(['\\', c]),
             // Three octal digits a byte: what follows cannot become part of it.
-            c if is_unprintable(c) => {
+            c if is_replaced(c) => {
                 let mut bytes = [0; 4];
                 c.encode_utf8(&mut bytes).bytes().for_each(|byte| quoted.push_str(&format!("\\{byte:03o}")));
             }
@@ -243,7 +243,7 @@ fn quote_for_shell(word: &str) -> String {
 ///
 /// Reference: Argo CD 3 util/exec `GetCommandArgsToLog`.
 fn quote_as_argocd(word: &str) -> String {
-    if word.is_empty() || word.contains(|c: char| c.is_whitespace() || is_unprintable(c)) {
+    if word.is_empty() || word.contains(|c: char| c.is_whitespace() || is_replaced(c)) {
         yaml::quote(word)
     } else {
         word.to_owned()

@@ -124,8 +124,10 @@ pub(crate) fn screened_json(text: &str) -> String {
     let mut screened = String::with_capacity(text.len());
     for c in text.chars() {
         if c != '\n' && is_unprintable(c) {
-            // All of them are within the first 65,536. Writing to a String never fails.
-            let _ = write!(screened, "\\u{:04x}", u32::from(c));
+            for unit in c.encode_utf16(&mut [0; 2]) {
+                // Writing to a String never fails.
+                let _ = write!(screened, "\\u{unit:04x}");
+            }
         } else {
             screened.push(c);
         }
@@ -161,5 +163,9 @@ mod tests {
         let shown = screened_json(&json);
         assert_eq!(serde_json::from_str::<Vec<String>>(&shown).expect("the same list"), [text]);
         assert!(!shown.contains('\u{202e}') && shown.contains("\\u202ec\\r"), "{shown}");
+        // A tag is beyond the first 65,536 characters.
+        let shown = screened_json("[\"a\u{e0041}\"]");
+        assert_eq!(shown, "[\"a\\udb40\\udc41\"]");
+        assert_eq!(serde_json::from_str::<Vec<String>>(&shown).expect("the same list"), ["a\u{e0041}"]);
     }
 }

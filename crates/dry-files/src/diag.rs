@@ -409,12 +409,35 @@ fn printable_char(c: char) -> char {
 }
 
 /// Whether a character makes text look like something other than what it says: one that controls the terminal (C0, DEL,
-/// C1) or the direction of text, ends a line or a paragraph, or is nothing but zero columns wide.
+/// C1) or the direction of text, ends a line or a paragraph, or shows as nothing at all, such as a tag or a soft hyphen.
 ///
-/// Joiners (U+200C, U+200D) are printable: emoji and several scripts need them.
+/// These are the general categories Cc, Cf, Zl and Zp of Unicode. Printable are the joiners (U+200C, U+200D), which emoji and
+/// several scripts need, and the signs of Arabic and other scripts that enclose numbers: they are seen.
 ///
-/// Reference: Unicode 16 `Bidi_Control`; "Trojan Source", CVE-2021-42574.
+/// Reference: Unicode 16 UnicodeData.txt, `Prepended_Concatenation_Mark`; "Trojan Source", CVE-2021-42574.
 pub fn is_unprintable(c: char) -> bool {
+    use unicode_general_category::{GeneralCategory, get_general_category};
+    let is_seen = |c: char| {
+        matches!(c, '\u{200c}' | '\u{200d}' | '\u{600}'..='\u{605}' | '\u{6dd}' | '\u{70f}' | '\u{890}' | '\u{891}')
+            || matches!(c, '\u{8e2}' | '\u{110bd}' | '\u{110cd}')
+    };
+    if c.is_ascii() {
+        return c.is_ascii_control();
+    }
+    let category = get_general_category(c);
+    let is_hidden = matches!(
+        category,
+        GeneralCategory::Control
+            | GeneralCategory::Format
+            | GeneralCategory::LineSeparator
+            | GeneralCategory::ParagraphSeparator
+    );
+    is_hidden && !is_seen(c)
+}
+
+/// Whether a character is replaced in the files and messages of hydrated commits: those [that are not printable](is_unprintable)
+/// but for some that only show as nothing. Bytes depend on it, so it stays as it is within a revision of the engine.
+pub fn is_replaced(c: char) -> bool {
     c.is_control()
         || matches!(c, '\u{61c}' | '\u{200e}' | '\u{200f}' | '\u{202a}'..='\u{202e}' | '\u{2066}'..='\u{2069}')
         || matches!(c, '\u{2028}' | '\u{2029}' | '\u{200b}' | '\u{2060}' | '\u{feff}')
@@ -494,6 +517,10 @@ mod tests {
         let shown = Diagnostic::error("x \u{202a}\u{202b}\u{202c}\u{202d}\u{61c}\u{200e}").at(span).to_string();
         assert!(!shown.chars().any(|c| c != '\n' && is_unprintable(c)), "{shown:?}");
         assert_eq!(printable("\u{202e}\u{2028}\u{feff}"), "\u{fffd}".repeat(3));
+        // Tags, a soft hyphen, an interlinear anchor, a control of shorthand, invisible operators.
+        assert_eq!(printable("\u{e0041}\u{e0001}\u{ad}\u{fff9}\u{1bca0}\u{2061}\u{180e}"), "\u{fffd}".repeat(7));
+        assert_eq!(printable("\u{600}\u{6dd}\u{110bd}"), "\u{600}\u{6dd}\u{110bd}");
+        assert!((0..=0x10ffff).filter_map(char::from_u32).all(|c| is_unprintable(c) || !is_replaced(c)));
         assert_eq!(printable("größe 👩\u{200d}💻 مرحبا"), "größe 👩\u{200d}💻 مرحبا");
     }
 

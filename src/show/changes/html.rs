@@ -23,6 +23,7 @@ use super::{ApplicationDiff, Changes, DangerGroup, EnvironmentDiff, LikeEnvironm
 use crate::argo::AppName;
 use crate::diff::{self, Change, ObjectDiff, ObjectName};
 use crate::show::causes::merged;
+use crate::show::screened;
 use crate::show::text::short;
 use model::{Alike, Application, Danger, Environment, Image, Like, Member, Mistake, Object, Page, Tag};
 use runs::runs;
@@ -72,7 +73,7 @@ pub(crate) fn html(changes: &Changes) -> String {
     for (name, text) in [("application", APPLICATION), ("danger", DANGER), ("object", OBJECT)] {
         templates.add_template(name, text).expect("the template can be parsed");
     }
-    templates.render_str(TEMPLATE, Serde(&page)).expect("the template fits its values")
+    screened(&templates.render_str(TEMPLATE, Serde(&page)).expect("the template fits its values"))
 }
 
 fn common(changes: &Changes) -> Vec<[String; 2]> {

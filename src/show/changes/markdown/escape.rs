@@ -2,12 +2,15 @@
 
 use dry_files::diag::printable;
 
+use crate::show::screened;
+
 /// How long one thing that is shown may be.
 const TEXT_MAX: usize = 1000;
 
 /// A block that nothing in its text can end.
 pub(super) fn fenced(language: &str, text: &str) -> String {
-    let fence = "`".repeat(longest_run(text).max(2) + 1);
+    let text = screened(text);
+    let fence = "`".repeat(longest_run(&text).max(2) + 1);
     format!("{fence}{language}\n{text}\n{fence}\n")
 }
 
