@@ -33,7 +33,7 @@ pub(crate) use codec::{Decoder, Encoder};
 pub(crate) use copies::{CopiedFrom, CopyBranch};
 pub(crate) use failed_makers::{FailedMaker, FailedMakers};
 pub(crate) use record::{About, Encoded, Failure, FailureKind, Record, Used, UsedInputs, used_inputs};
-pub(crate) use state::{Basis, Branch, Frozen, Head, Left, LeftPath, State, Stuck, Unusable};
+pub(crate) use state::{Basis, Branch, Frozen, Head, LACKING_MAX, Left, LeftPath, State, Stuck, Unusable};
 pub(crate) use store::Cache;
 pub(crate) use unsearched::Unsearched;
 

@@ -69,8 +69,8 @@ use process::late::{Late, Subject};
 
 pub use exec::Tools;
 pub(crate) use expand::{Set, Unexpanded};
-pub(crate) use failure::Unrendered;
 pub use failure::{Error, Failure};
+pub(crate) use failure::{Unrendered, in_seconds};
 pub(crate) use ineffective::Ineffective;
 pub(crate) use machine::refusing_check;
 pub use machine::{Isolation, Limits, Machine};
@@ -106,6 +106,19 @@ pub struct Renderers {
 /// `hydrate-test.NAME.does` of git config: what rendering an Application of that name does.
 #[cfg(debug_assertions)]
 type Rehearsed = BTreeMap<String, String>;
+
+/// When an Application is begun: where the time for all of them ends, the next run begins with those that had none.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+pub enum Turn {
+    /// Somebody waits for it.
+    Urgent,
+    /// The time of an earlier run was over before it was begun.
+    Waiting,
+    /// As all others.
+    Usual,
+    /// The time of an earlier run was over while it was rendered.
+    Late,
+}
 
 /// What all Applications of a dry commit share.
 pub struct Context<'a> {
@@ -228,18 +241,18 @@ impl Renderers {
         context: &Context<'_>,
         done: &dyn Fn(usize),
     ) -> Vec<Result<Rendered, Failure>> {
-        let results = self.render_into(applications, context, &|_| false, &|_, rendered| Ok(rendered), done);
+        let results = self.render_into(applications, context, &|_| Turn::Usual, &|_, rendered| Ok(rendered), done);
         results.into_iter().map(|result| result.map_err(|unrendered| unrendered.failure)).collect()
     }
 
     /// Renders, and turns each result into something else on the thread that rendered it, so that no more manifests are
-    /// in memory at a time than there are threads. The Applications that are `urgent` are begun before the others. What `take` fails
-    /// by names what the render looked at, too.
+    /// in memory at a time than there are threads. The Applications are begun in the order of their `turn`. What `take` fails by
+    /// names what the render looked at, too.
     pub fn render_into<T: Send>(
         &self,
         applications: &[&Application],
         context: &Context<'_>,
-        urgent: &dyn Fn(&Application) -> bool,
+        turn: &dyn Fn(&Application) -> Turn,
         take: &(dyn Fn(&Application, Rendered) -> Result<T, Unrendered> + Sync),
         done: &dyn Fn(usize),
     ) -> Vec<Result<T, Unrendered>> {
@@ -247,7 +260,7 @@ impl Renderers {
         let work = |application: &&Application| take(application, commit.render(application)?);
         // Those of one chart after each other, however many branches they are for: charts are not kept for long.
         let mut order: Vec<(usize, &Application)> = applications.iter().copied().enumerate().collect();
-        order.sort_by_cached_key(|(_, application)| (!urgent(application), application.dry.path.clone()));
+        order.sort_by_cached_key(|(_, application)| (turn(application), application.dry.path.clone()));
         let sorted: Vec<&Application> = order.iter().map(|(_, application)| *application).collect();
         if sorted.is_empty() {
             return Vec::new();
@@ -542,17 +555,18 @@ impl<'a> Commit<'a> {
     }
 
     fn too_slow(&self, application: &Application) -> Error {
-        let what = format!("`{}` takes more than {} seconds to render", application.name, self.limits().time.as_secs());
+        let what =
+            format!("`{}` takes more than {} seconds to render", application.name, in_seconds(self.limits().time));
         Error::TooMuch { what, setting: RENDER_TIME_LIMIT }
     }
 
     fn too_slow_together(&self) -> Error {
         let Limits { commit_time, run_time, .. } = *self.limits();
         if self.renderers.time_left().is_zero() {
-            let what = format!("the Applications of one run take more than {} seconds to render", run_time.as_secs());
+            let what = format!("the Applications of one run take more than {} seconds to render", in_seconds(run_time));
             return Error::TooMuch { what, setting: RUN_TIME_LIMIT };
         }
-        let seconds = commit_time.as_secs();
+        let seconds = in_seconds(commit_time);
         let what = format!("the Applications of one dry commit take more than {seconds} seconds to render");
         Error::TooMuch { what, setting: COMMIT_TIME_LIMIT }
     }

@@ -316,6 +316,14 @@ fn doctor_tells_what_a_push_may_take_and_which_limits_are_none() {
             &[("runTimeLimit", "60"), ("renderTimeLimit", "40")],
             "advice   hydrate.renderTimeLimit (40 s) is more than half of hydrate.runTimeLimit (60 s)",
         ),
+        (
+            &[("runTimeLimit", "600"), ("commitTimeLimit", "600")],
+            "advice   hydrate.commitTimeLimit (600 s) is not less than hydrate.runTimeLimit (600 s): one dry commit may take",
+        ),
+        (
+            &[("runTimeLimit", "3"), ("renderTimeLimit", "2")],
+            "advice   hydrate.renderTimeLimit (2 s) is more than half of hydrate.runTimeLimit (3 s)",
+        ),
         (&[("applicationMemory", "1m")], "bad      hydrate.applicationMemory is 1048576 bytes, too little to render"),
         (
             &[("runMemory", "1g"), ("applicationMemory", "2g")],

@@ -11,10 +11,13 @@ use std::cell::RefCell;
 use std::collections::HashMap;
 
 use crate::argo::{Application, BranchName};
+use crate::hydrate::make::branch::Branch;
+use crate::hydrate::report::Outcome;
 use crate::known::{self, Basis, Encoded, Record};
 use crate::manifest::Key;
 use crate::owners::error::HydrateError;
-use crate::render::{self, Unrendered};
+use crate::render::{self, Turn, Unrendered};
+use crate::repo::{ObjectId, object_id};
 use dry_files::diag::Diagnostic;
 use dry_files::path::RepoPath;
 use dry_files::view::{ContentId, Reads, View};
@@ -25,6 +28,10 @@ pub(crate) use crate::known::FailureKind;
 /// What a pusher can do about a limit of the server.
 const LIMIT_HINT: &str = "change what it renders, or have an admin raise the limit; \
                           `git hydrate catch-up --retry` on the server tries it again as it is";
+
+/// What becomes of what had no time.
+const TURN_HINT: &str = "it was not begun, so the next push that changes a file begins with it; \
+                         `git hydrate catch-up --retry` on the server does so at once";
 
 /// What a pusher can do about what found no room.
 const ROOM_HINT: &str =
@@ -45,6 +52,8 @@ pub(crate) struct FailedRender {
     pub follows: bool,
     /// The inputs that it waits for.
     pub waits: Vec<Wanted>,
+    /// Whether it was begun, and the time for all Applications was over then.
+    pub was_late: bool,
 }
 
 impl FailedRender {
@@ -52,6 +61,7 @@ impl FailedRender {
     pub(crate) fn new(application: &Application, failed: Unrendered, view: &View<'_>) -> Result<Self, HydrateError> {
         let Unrendered { failure, mut reads, mut repeats, follows } = failed;
         let name = &application.name;
+        let was_begun = !reads.is_empty();
         let (kind, diagnostics) = match failure {
             render::Failure::Mistakes(mistakes) => (
                 FailureKind::Mistakes,
@@ -60,7 +70,9 @@ impl FailedRender {
             render::Failure::World(error) if error.is_limit() => {
                 let (kind, hint) = match error {
                     render::Error::NoRoom { .. } => (FailureKind::NoRoom, ROOM_HINT),
-                    _ if error.is_limit_of_commit() => (FailureKind::LimitOfCommit, LIMIT_HINT),
+                    _ if error.is_limit_of_commit() => {
+                        (FailureKind::LimitOfCommit, if was_begun { LIMIT_HINT } else { TURN_HINT })
+                    }
                     _ => (FailureKind::Limit, LIMIT_HINT),
                 };
                 let limit = error.of_limit(application).of(name.as_str()).hint(hint);
@@ -79,7 +91,8 @@ impl FailedRender {
             Ok(_) => reads.extend(file.reads()),
             Err(_) => repeats = false,
         }
-        Ok(Self { kind, diagnostics, reads, repeats, follows, waits: Vec::new() })
+        let was_late = was_begun && kind == FailureKind::LimitOfCommit;
+        Ok(Self { kind, diagnostics, reads, repeats, follows, waits: Vec::new(), was_late })
     }
 
     /// One that renders, but without objects that its branch has; `reads` is what that render and the search for them looked at,
@@ -95,7 +108,8 @@ impl FailedRender {
         let file = View::new(view.files());
         let repeats = file.content_id(&application.file).is_ok();
         reads.extend(file.reads());
-        Self { kind: FailureKind::LostObjects, diagnostics, reads, repeats, follows: true, waits: Vec::new() }
+        let (waits, was_late) = (Vec::new(), false);
+        Self { kind: FailureKind::LostObjects, diagnostics, reads, repeats, follows: true, waits, was_late }
     }
 
     /// An Application that renders without objects that its branch has, when no time was left to find out why.
@@ -110,7 +124,8 @@ impl FailedRender {
         );
         let mistake = application.tells(Diagnostic::error(text).at(application.places.name.clone()).hint(hint));
         let (kind, diagnostics) = (FailureKind::CutOff, vec![mistake]);
-        Self { kind, diagnostics, reads: Reads::new(), repeats: false, follows: false, waits: Vec::new() }
+        let (reads, waits) = (Reads::new(), Vec::new());
+        Self { kind, diagnostics, reads, repeats: false, follows: false, waits, was_late: false }
     }
 
     /// One of an earlier dry commit, when nothing that it looked at changed since.
@@ -122,6 +137,7 @@ impl FailedRender {
             repeats: true,
             follows: true,
             waits: Vec::new(),
+            was_late: false,
         }
     }
 
@@ -145,8 +161,18 @@ impl FailedRender {
         let known::Failure { kind, diagnostics, waits } = failure;
         // Of those that do not follow from the dry commit, only limits are kept.
         let follows = kind == FailureKind::Mistakes;
-        let failed = Self { kind, diagnostics, reads: record.reads, repeats: true, follows, waits };
+        let failed = Self { kind, diagnostics, reads: record.reads, repeats: true, follows, waits, was_late: false };
         failed.recurs(view).then_some(failed)
+    }
+
+    /// When an Application is begun of which an earlier run had this record.
+    pub(crate) fn turn(record: &Record, application: &Application) -> Turn {
+        let was_begun = record.reads.keys().any(|(path, _)| *path != application.file);
+        match record.failure.as_ref().map(|failure| failure.kind) {
+            Some(FailureKind::LimitOfCommit) if was_begun => Turn::Late,
+            Some(FailureKind::LimitOfCommit) => Turn::Waiting,
+            Some(_) | None => Turn::Usual,
+        }
     }
 
     /// Takes it for one that waits for inputs: nothing is said of the dry commit, as by a limit of this machine.
@@ -215,6 +241,8 @@ pub(crate) struct FailedBranch {
     pub basis: Basis,
     /// Whether the time for all Applications of the commit was over.
     pub of_commit: bool,
+    /// Whether one of them was being rendered then.
+    pub was_late: bool,
     /// Whether one of them found no room, which the next run has.
     pub no_room: bool,
     /// The inputs that its Applications wait for.
@@ -240,6 +268,7 @@ impl FailedBranch {
         }
         failed.waits = renders.iter().flat_map(|render| render.waits.iter().cloned()).collect();
         failed.of_commit = renders.iter().any(|render| render.kind == FailureKind::LimitOfCommit);
+        failed.was_late = renders.iter().any(|render| render.was_late);
         failed.no_room = renders.iter().any(FailedRender::found_no_room);
         failed.renders = renders;
         Some(failed)
@@ -247,7 +276,7 @@ impl FailedBranch {
 
     /// The failure that the cache knows of a branch.
     pub(crate) fn carried(stuck: &known::Stuck) -> Self {
-        let known::Stuck { mistakes, limits, basis, of_commit, no_room, waits, .. } = stuck;
+        let known::Stuck { mistakes, limits, basis, of_commit, was_late, no_room, waits, .. } = stuck;
         Self {
             mistakes: mistakes.clone(),
             limits: limits.clone(),
@@ -255,6 +284,7 @@ impl FailedBranch {
             carried: true,
             basis: *basis,
             of_commit: *of_commit,
+            was_late: *was_late,
             no_room: *no_room,
             waits: waits.clone(),
         }
@@ -269,4 +299,22 @@ impl FailedBranch {
     pub(crate) fn is_cut_off(&self) -> bool {
         self.renders.iter().any(|render| render.kind == FailureKind::CutOff)
     }
+}
+
+/// A branch that is not hydrated from `dry` for another reason than what its Applications render to, such as an object that another dry
+/// branch has: as a state has it for who asks why.
+pub(crate) fn taken(branch: &Branch, dry: ObjectId) -> Option<known::Stuck> {
+    if branch.failed_at(dry).is_some() || branch.lasting_at(dry).is_some() {
+        return None;
+    }
+    let Some(Outcome::Failed { diagnostics, dry_sha, unnamed: false, .. }) = branch.failure() else { return None };
+    (object_id(dry_sha) == Some(dry)).then(|| known::Stuck {
+        name: branch.name.to_string(),
+        sync: branch.sync.to_string(),
+        tip: branch.tip.as_ref().map(|tip| tip.id.to_string()),
+        dry: branch.dry.map(|dry| dry.to_string()),
+        applications: branch.applications,
+        limits: diagnostics.clone(),
+        ..known::Stuck::default()
+    })
 }

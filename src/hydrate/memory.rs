@@ -1,5 +1,6 @@
 //! What a run takes over from the one before, and what it leaves for the next.
 
+use std::cell::RefCell;
 use std::collections::btree_map::Entry;
 use std::collections::{BTreeMap, BTreeSet};
 use std::rc::Rc;
@@ -7,7 +8,7 @@ use std::sync::Arc;
 
 use sha2::{Digest, Sha256};
 
-use super::failed_render::FailedRenders;
+use super::failed_render::{FailedRender, FailedRenders, taken};
 use super::make::branch::Branch;
 use super::plan::skipped::LeftBehind;
 use super::stopped::Stopped;
@@ -20,6 +21,7 @@ use crate::owners::failed_makers::FailedMakers;
 use crate::owners::heads::DryHead;
 use crate::owners::snapshot::Snapshot;
 use crate::owners::unsearched;
+use crate::render::Turn;
 use crate::repo::{ObjectId, Repository, object_id};
 use dry_files::diag::Diagnostic;
 use dry_files::path::RepoPath;
@@ -70,6 +72,8 @@ pub(crate) struct Memory {
     pub urgent_since: Vec<ObjectId>,
     /// What did not render in this run.
     pub failed: Rc<FailedRenders>,
+    /// The Applications for which an earlier run had no time.
+    turns: RefCell<BTreeMap<Identity, Turn>>,
     /// Whether an Application was not rendered because somebody had no time to wait for it.
     pub is_cut_off: bool,
     kept: Vec<(String, BranchName, StateAfter)>,
@@ -95,6 +99,7 @@ impl Memory {
             retry: attempt.retry,
             urgent_since: attempt.urgent_since.clone(),
             failed: attempt.failed.clone(),
+            turns: RefCell::default(),
             is_cut_off: false,
             kept: Vec::new(),
             copies: None,
@@ -104,6 +109,31 @@ impl Memory {
     /// Whether anything can be left for another run.
     pub(crate) fn is_kept(&self) -> bool {
         self.cache.is_some()
+    }
+
+    /// When an Application is begun, as far as is known.
+    pub(crate) fn turn(&self, application: &Application) -> Turn {
+        let turns = self.turns.borrow();
+        if turns.is_empty() { Turn::Usual } else { turns.get(&application.identity()).copied().unwrap_or(Turn::Usual) }
+    }
+
+    /// Notes what an earlier run had of an Application.
+    pub(crate) fn note_turn(&self, application: &Application, record: &Record) {
+        let turn = FailedRender::turn(record, application);
+        if turn != Turn::Usual {
+            self.turns.borrow_mut().insert(application.identity(), turn);
+        }
+    }
+
+    /// When a dry branch is hydrated among several, as far as is known.
+    pub(crate) fn turn_of(&self, head: &DryHead, found: &Snapshot<'_>) -> Turn {
+        let stuck = self.recall(head, found).map(|state| state.head.stuck).unwrap_or_default();
+        let of_commit = || stuck.iter().filter(|stuck| stuck.of_commit);
+        match (of_commit().next(), of_commit().any(|stuck| stuck.was_late)) {
+            (None, _) => Turn::Usual,
+            (Some(_), true) => Turn::Late,
+            (Some(_), false) => Turn::Waiting,
+        }
     }
 
     /// Leaves for the next run what this one found out. It applies only when all refs have moved.
@@ -136,7 +166,7 @@ impl Memory {
         let Some(cache) = self.cache else { return };
         for (name, _, kept) in self.kept {
             let StateAfter::New(head, records, patches) = kept else { continue };
-            let head = Head { branches: None, stuck: Vec::new(), frozen: Vec::new(), ..*head };
+            let head = Head { branches: None, stuck: Vec::new(), taken: Vec::new(), frozen: Vec::new(), ..*head };
             // Without an entry it is found out again.
             drop(cache.save_all(&of_previews(&name), &head, records, &patches));
         }
@@ -263,6 +293,7 @@ impl Memory {
         let lacking = |name: &BranchName| lacking.get(name).cloned();
         let stuck: Vec<Stuck> =
             names.iter().filter_map(|name| stuck(branches.get(*name)?, head.tip, lacking(name))).collect();
+        let taken = names.iter().filter_map(|name| taken(branches.get(*name)?, head.tip)).collect();
         wrong_files.iter_mut().for_each(|files| files.extend(stuck.iter().flat_map(Stuck::files_of_documents)));
         let staying: BTreeSet<&str> = stuck.iter().map(|stuck| stuck.name.as_str()).collect();
         let (frozen, others): (Vec<&BranchName>, Vec<_>) = names.into_iter().partition(|name| is_frozen(name));
@@ -287,6 +318,7 @@ impl Memory {
             facts: state_facts(head, heads, found, &revisions, &destinations),
             branches: known.filter(|_| is_whole),
             stuck,
+            taken,
             frozen,
             revisions,
             destinations,
@@ -524,6 +556,7 @@ pub(crate) fn stuck(branch: &Branch, dry: ObjectId, lacking: Option<BTreeSet<Rep
         mistakes: mistakes.to_vec(),
         limits: failed.map(|failed| failed.limits.clone()).unwrap_or_default(),
         of_commit: failed.is_some_and(|failed| failed.of_commit),
+        was_late: failed.is_some_and(|failed| failed.was_late),
         no_room: failed.is_some_and(|failed| failed.no_room),
         of_documents: failed.is_none(),
         basis: failed.map(|failed| failed.basis).unwrap_or_default(),

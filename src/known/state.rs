@@ -27,6 +27,10 @@ const MAGIC: &[u8; 16] = b"hydrate state\0\0\x09";
 const CHANGED_MAX: usize = 128;
 const CHANGED_SHARE: usize = 64;
 
+/// How many paths a branch that stays where it is may lack for one more to be judged beside them. Beyond that they are not kept: each
+/// push in which an Application comes to such a branch looks at everything, until the branch moves.
+pub(crate) const LACKING_MAX: usize = 64;
+
 /// The cache cannot say: it is damaged.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
 #[error("the cache is damaged")]
@@ -52,6 +56,9 @@ pub(crate) struct Head {
     pub branches: Option<Vec<Branch>>,
     /// The environment branches that could not be hydrated from that commit because an Application does not render.
     pub stuck: Vec<Stuck>,
+    /// The environment branches that were not hydrated because of what others have: for who asks why. Their `limits` say it.
+    #[serde(default)]
+    pub taken: Vec<Stuck>,
     /// The environment branches that were frozen at that commit.
     #[serde(default)]
     pub frozen: Vec<Frozen>,
@@ -126,6 +133,7 @@ impl Head {
         for (count, lacking) in frozen.chain(stuck) {
             *count = applications;
             lacking.iter_mut().for_each(|lacking| lacking.extend([path.clone()]));
+            lacking.take_if(|lacking| lacking.len() > LACKING_MAX);
         }
     }
 
@@ -217,7 +225,7 @@ pub(crate) struct LeftPath {
 }
 
 /// An environment branch that stays behind. It does so until something changes that its Applications rest on.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Eq, Default, Serialize, Deserialize)]
 pub(crate) struct Stuck {
     /// Its name.
     pub name: String,
@@ -235,6 +243,9 @@ pub(crate) struct Stuck {
     pub limits: Vec<Diagnostic>,
     /// Whether one of them is that of all Applications together, so that others may be the reason.
     pub of_commit: bool,
+    /// Whether one of them was being rendered when the time for all of them was over.
+    #[serde(default)]
+    pub was_late: bool,
     /// Whether something found no room in that run: the next one has as much again.
     #[serde(default)]
     pub no_room: bool,

@@ -134,12 +134,14 @@ fn head() -> Head {
             mistakes: vec![Diagnostic::error("wrong")],
             limits: vec![Diagnostic::error("too much").hint("less")],
             of_commit: false,
+            was_late: false,
             no_room: true,
             of_documents: true,
             basis: Basis::Objects,
             waits: Vec::new(),
             lacking: Some([path("new")].into()),
         }],
+        taken: Vec::new(),
         frozen: vec![Frozen {
             name: text("environments/live"),
             sync: text("environments/live"),
@@ -346,4 +348,19 @@ fn a_list_that_lies_about_its_length_takes_no_memory() {
         });
         assert_eq!((list, read), (None, 4), "{count}");
     }
+}
+
+#[test]
+fn a_branch_that_lacks_too_many_paths_is_looked_at_as_a_whole() {
+    let (mut head, name) = (head(), BranchName::new("environments/dev").expect("a name"));
+    let path = |n: usize| RepoPath::new(&format!("path-{n}")).expect("plain");
+    // One was there.
+    for n in 1..LACKING_MAX {
+        head.note_lacking(&name, &path(n), n);
+    }
+    assert_eq!(head.staying(&name).map(|staying| staying.lacking.len()), Some(LACKING_MAX));
+    head.note_lacking(&name, &path(LACKING_MAX), LACKING_MAX);
+    assert!(head.staying(&name).is_none());
+    head.note_lacking(&name, &path(0), 0);
+    assert!(head.staying(&name).is_none());
 }

@@ -11,7 +11,7 @@ use crate::discover::{Answered, FoundSet, ParentFailure, RenderedParent, Renders
 use crate::known::FailedMaker;
 use crate::manifest::Manifest;
 use crate::owners::policy::{Policy, render_context};
-use crate::render::{self, Failure, Renderers, Set, Unexpanded};
+use crate::render::{self, Failure, Renderers, Set, Turn, Unexpanded};
 use crate::settings::Settings;
 use dry_files::diag::Diagnostic;
 use dry_files::view::{Files, Reads, View};
@@ -115,7 +115,7 @@ impl Making<'_> {
         let context = render_context(self.settings, files, self.dry_commit);
         let cost = AtomicU64::new(0);
         let take = |_: &Application, rendered| Ok(taken(rendered, &cost));
-        let results = self.renderers.render_into(parents, &context, &|_| false, &take, &|_| ());
+        let results = self.renderers.render_into(parents, &context, &|_| Turn::Usual, &take, &|_| ());
         let rendered = results.into_iter().map(|result| result.unwrap_or_else(unrendered));
         match cost.into_inner() > RENDERED_MAX {
             true => (rendered.map(too_much).collect(), false),

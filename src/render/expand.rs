@@ -8,7 +8,7 @@ use std::time::Duration;
 
 use dry_files::view::{Stop, View};
 
-use super::failure::{RENDER_TIME_LIMIT, RUN_TIME_LIMIT};
+use super::failure::{RENDER_TIME_LIMIT, RUN_TIME_LIMIT, in_seconds};
 use super::machine::Isolation;
 use super::process::apart;
 use super::process::late::Subject;
@@ -76,10 +76,10 @@ impl Renderers {
         let by = set.by();
         let what = match setting {
             RUN_TIME_LIMIT => {
-                let seconds = self.limits.run_time.as_secs();
+                let seconds = in_seconds(self.limits.run_time);
                 format!("one run takes more than {seconds} seconds, and {by} was not expanded")
             }
-            _ => format!("{by} takes more than {} seconds to expand", self.limits.time.as_secs()),
+            _ => format!("{by} takes more than {} seconds to expand", in_seconds(self.limits.time)),
         };
         Error::TooMuch { what, setting }
     }

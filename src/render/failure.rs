@@ -1,5 +1,7 @@
 //! Why an Application was not rendered.
 
+use std::time::Duration;
+
 use dry_files::diag::{Diagnostic, Span};
 use dry_files::path::RepoPath;
 use dry_files::view::{Reads, ViewError};
@@ -62,6 +64,14 @@ pub(super) const RUN_MEMORY: &str = "hydrate.runMemory";
 
 /// That of the memory of a process that renders one Application at a time.
 pub(super) const APPLICATION_MEMORY: &str = "hydrate.applicationMemory";
+
+/// How many seconds a limit has: a part of another one need not be whole.
+pub(crate) fn in_seconds(limit: Duration) -> String {
+    match limit.subsec_millis() {
+        0 => limit.as_secs().to_string(),
+        _ => format!("{:.3}", limit.as_secs_f64()).trim_end_matches('0').to_owned(),
+    }
+}
 
 /// What failed that is no mistake of the dry commit.
 #[derive(Debug, thiserror::Error)]
@@ -252,6 +262,19 @@ impl From<jsonnet::Error> for Failure {
         match error {
             jsonnet::Error::Mistake(mistake) => Self::mistake(mistake),
             jsonnet::Error::View(error) => Self::World(Error::View(error)),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_part_of_a_second_is_none_of_no_second() {
+        let rows = [(0, "0"), (750, "0.75"), (1000, "1"), (1500, "1.5"), (120_000, "120"), (25, "0.025")];
+        for (milliseconds, expected) in rows {
+            assert_eq!(in_seconds(Duration::from_millis(milliseconds)), expected);
         }
     }
 }

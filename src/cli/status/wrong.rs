@@ -64,7 +64,8 @@ impl Wrong {
         if status.limits.is_empty() {
             return String::new();
         }
-        let mut text = format!("  {}\n", paint.by(Style::Error, "held by a limit of this server"));
+        let by = if status.is_taken { "what others have" } else { "a limit of this server" };
+        let mut text = format!("  {}\n", paint.by(Style::Error, &format!("held by {by}")));
         for cause in causes(status.limits.iter()) {
             if !self.shown.contains_key(&cause.kind()) {
                 self.show(&cause, &status.branch, "  ", &mut text);

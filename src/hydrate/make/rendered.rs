@@ -12,14 +12,15 @@ use crate::owners::copier::Copies;
 use crate::owners::error::HydrateError;
 use crate::owners::policy::render_context;
 use crate::owners::snapshot::Snapshot;
-use crate::render;
+use crate::render::{self, Turn};
 use crate::repo::{ObjectId, TreeFiles};
 use crate::settings::Validate;
 use dry_files::view::View;
 
 /// Renders what a plan asks for on all cores; `files` are those of its tree. What does not render is kept in `memory` for the dry commits that follow.
 ///
-/// Applications that differ from what one of the trees `memory.urgent_since` has are rendered first. Errors: the world failed.
+/// Applications that differ from what one of the trees `memory.urgent_since` has are rendered first, then those for which an earlier
+/// run had no time. Errors: the world failed.
 pub(crate) fn render(
     plan: Plan,
     files: &TreeFiles<'_>,
@@ -81,8 +82,12 @@ fn results<W>(
     };
     let before: Vec<TreeFiles<'_>> =
         memory.urgent_since.iter().map(|tree| TreeFiles::new(found.setup.repository, *tree)).collect();
-    let urgent = |application: &Application| before.iter().any(|before| differs(application, before, &view));
-    let rendered = found.setup.renderers.render_into(wanted, &context, &urgent, &take, progress);
+    let is_urgent = |application: &Application| before.iter().any(|before| differs(application, before, &view));
+    let turn = |application: &Application| match is_urgent(application) {
+        true => Turn::Urgent,
+        false => memory.turn(application),
+    };
+    let rendered = found.setup.renderers.render_into(wanted, &context, &turn, &take, progress);
     let mut results = Vec::with_capacity(rendered.len());
     for (application, result) in wanted.iter().zip(rendered) {
         results.push(match result {
@@ -110,7 +115,7 @@ pub(crate) fn failures<'w>(
 ) -> Result<Vec<(&'w Application, FailedRender)>, HydrateError> {
     let (view, id) = (View::new(files), dry.to_string());
     let context = render_context(&found.policy.settings, files, &id);
-    let rendered = found.setup.renderers.render_into(wanted, &context, &|_| false, &|_, _| Ok(()), &|_| ());
+    let rendered = found.setup.renderers.render_into(wanted, &context, &|_| Turn::Usual, &|_, _| Ok(()), &|_| ());
     let mut failures = Vec::new();
     for (application, result) in wanted.iter().zip(rendered) {
         if let Err(failed) = result {

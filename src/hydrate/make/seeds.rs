@@ -16,7 +16,7 @@ use crate::hydrate::stopped::Stopped;
 use crate::owners::heads::DryHead;
 use crate::owners::policy::{Policy, render_context};
 use crate::owners::public_seeds::{refused, seed_is_missing, warning};
-use crate::render::{self, Failure, Unrendered};
+use crate::render::{self, Failure, Turn, Unrendered};
 use crate::settings::{Seeds, Settings};
 use dry_files::diag::Diagnostic;
 use dry_files::view::View;
@@ -211,7 +211,7 @@ impl Run<'_> {
         let applications: Vec<&Application> = former.applications.iter().map(|application| &**application).collect();
         let take = |_: &Application, rendered: render::Rendered| Ok(rendered.drawn);
         let renderers = self.found.setup.renderers;
-        let results = renderers.render_into(&applications, &context, &|_| false, &take, &|_| ());
+        let results = renderers.render_into(&applications, &context, &|_| Turn::Usual, &take, &|_| ());
         let mut drawn = DrawnPaths::new();
         for (application, result) in applications.into_iter().zip(results) {
             let new = SeedIdentity::of(application);

@@ -43,7 +43,7 @@ use crate::hydrate::make::documents::Documents;
 use crate::hydrate::memory::stuck;
 use crate::hydrate::state::Run;
 use crate::hydrate::stopped::Stopped;
-use crate::known::{Branch as KnownBranch, Encoded, FailureKind, Record, State, Stuck};
+use crate::known::{Branch as KnownBranch, Encoded, FailureKind, LACKING_MAX, Record, State, Stuck};
 use crate::metadata::{DryCommit, allowed_removals};
 use crate::owners::error::HydrateError;
 use crate::owners::heads::DryHead;
@@ -290,9 +290,9 @@ impl ByChanges {
         let (mut moving, mut staying) = (Vec::new(), Vec::new());
         for branch in known {
             let came = self.came.iter().filter(|(name, _)| name.as_str() == branch.name);
-            let lacking = came.map(|(_, path)| path.clone()).collect();
+            let lacking: BTreeSet<RepoPath> = came.map(|(_, path)| path.clone()).collect();
             // What was left alone has paths that it does not show either.
-            let lacking = Some(lacking).filter(|_| branch.left.is_none());
+            let lacking = Some(lacking).filter(|lacking| branch.left.is_none() && lacking.len() <= LACKING_MAX);
             match found(&branch).and_then(|branch| stuck(branch, dry, lacking)) {
                 Some(stuck) => staying.push(stuck),
                 None => moving.push(branch),

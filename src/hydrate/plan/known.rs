@@ -48,6 +48,9 @@ pub(crate) fn work(
     let view = View::new(files);
     let mut work = Vec::with_capacity(applications.len());
     for (application, recalled) in applications.into_iter().zip(recalled) {
+        if let Recalled::Nothing(_, Some(record)) = &recalled {
+            memory.note_turn(&application, record);
+        }
         let task = match recalled {
             Recalled::Output(output) => Task::Known(output),
             Recalled::Nothing(why, record) => match failure(&application, record, memory, &view) {

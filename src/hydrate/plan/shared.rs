@@ -17,10 +17,15 @@ use crate::owners::heads::DryHead;
 use crate::owners::standing::metadata_dir;
 
 /// The dry branches in the order in which they are hydrated. When two share an environment branch, the dry branch that
-/// has a directory there goes before the one that asks for the directory, since it may release it.
+/// has a directory there goes before the one that asks for the directory, since it may release it. Beside that, one for which an
+/// earlier run had no time goes before the others.
 pub(crate) fn in_order(heads: &[DryHead], run: &mut Run<'_>) -> Result<Vec<DryHead>, Stopped> {
     let mut left = Vec::new();
-    for head in heads {
+    let mut sorted: Vec<&DryHead> = heads.iter().collect();
+    if heads.len() > 1 {
+        sorted.sort_by_cached_key(|head| run.memory.turn_of(head, &run.found));
+    }
+    for head in sorted {
         let (had, asked) = if heads.len() > 1 { changes(head, run, heads)? } else { Default::default() };
         left.push((head, had, asked));
     }

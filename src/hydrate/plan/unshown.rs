@@ -9,12 +9,10 @@ use crate::hydrate::dry_tree::{DryTree, Former};
 use crate::hydrate::memory::{Unshown, stuck};
 use crate::hydrate::state::Run;
 use crate::hydrate::stopped::Stopped;
+use crate::known::LACKING_MAX;
 use crate::owners::heads::DryHead;
 use crate::settings::Held;
 use dry_files::path::RepoPath;
-
-/// How many paths a branch may lack for one more to be judged beside them.
-const LACKING_MAX: usize = 64;
 
 /// What the branches of `names` that do not move to the tip of `head`, whose dry tree is `tree`, show in place of it.
 pub(crate) fn unshown<'n>(

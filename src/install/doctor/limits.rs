@@ -1,7 +1,7 @@
 //! What a push may take of this machine.
 
 use super::Doctor;
-use crate::render::Renderers;
+use crate::render::{Renderers, in_seconds};
 
 /// Less than this is what a process needs to render anything at all, in bytes.
 const APPLICATION_MEMORY_MIN: u64 = 64 << 20;
@@ -14,13 +14,15 @@ impl Doctor<'_> {
             ("hydrate.runMemory", "4g"),
             ("hydrate.applicationMemory", "1g"),
             ("hydrate.runTimeLimit", "3600"),
+            ("hydrate.commitTimeLimit", "1800"),
             ("hydrate.renderTimeLimit", "120"),
         ];
+        let of_seconds = ["hydrate.commitTimeLimit", "hydrate.renderTimeLimit"];
         if keys.iter().all(|(key, _)| self.repository.config(key).is_none()) {
             return;
         }
-        // The last one is judged with all keys that have a number of seconds.
-        for (key, example) in keys.into_iter().filter(|(key, _)| *key != "hydrate.renderTimeLimit") {
+        // These are judged with all keys that have a number of seconds.
+        for (key, example) in keys.into_iter().filter(|(key, _)| !of_seconds.contains(key)) {
             let Some(value) = self.repository.config(key) else { continue };
             if self.repository.config_number(key).is_none_or(|number| number < 0) {
                 let what = format!("{key} is `{value}`, which is not a number: the default is used");
@@ -28,6 +30,14 @@ impl Doctor<'_> {
             }
         }
         let limits = renderers.limits();
+        if limits.commit_time >= limits.run_time {
+            let (commit, run) = (limits.commit_time.as_secs(), limits.run_time.as_secs());
+            let what = format!(
+                "hydrate.commitTimeLimit ({commit} s) is not less than hydrate.runTimeLimit ({run} s): one dry commit may take \
+                 the time of all dry branches of a run"
+            );
+            self.advise(what, format!("git -C '{dir}' config hydrate.commitTimeLimit {}", (run / 2).max(1)));
+        }
         let (run, application) = (limits.run_memory, limits.application_memory);
         if (1..APPLICATION_MEMORY_MIN).contains(&application) {
             let what = format!("hydrate.applicationMemory is {application} bytes, too little to render anything");
@@ -37,7 +47,7 @@ impl Doctor<'_> {
                 format!("hydrate.applicationMemory ({application} bytes) is more than hydrate.runMemory ({run} bytes)");
             self.advise(what, format!("git -C '{dir}' config hydrate.applicationMemory {run}"));
         } else if limits.time > limits.run_time / 2 {
-            let (one, run) = (limits.time.as_secs(), limits.run_time.as_secs());
+            let (one, run) = (in_seconds(limits.time), limits.run_time.as_secs());
             let what = format!(
                 "hydrate.renderTimeLimit ({one} s) is more than half of hydrate.runTimeLimit ({run} s): after a render that \
                  does not stop, there is no time for the others"
