@@ -34,6 +34,47 @@ fn the_example_hydrates_as_it_is() {
 }
 
 #[test]
+fn what_init_wrote_for_a_promoter_is_deployed_by_a_merge() {
+    for style in ["--kustomize", "--chart", "--plain"] {
+        let lab = Lab::new();
+        let server = lab.server();
+        server.allow("hydrate.promoter");
+        let clone = server.clone_to("clone");
+        let told = clone.hydrate(&["init", style, "--promoter"]).success().stdout;
+        assert!(
+            told.contains("A push changes environments/ENVIRONMENT-next") && told.contains("--from dev-next --to dev"),
+            "{told}"
+        );
+        let written = clone.file("applications/prod.yaml").expect("written");
+        assert!(
+            written
+                .contains("onto the branch environments/prod-next.\n# A promoter merges that into environments/prod"),
+            "{written}"
+        );
+        clone.hydrate(&["check", "--worktree"]).success();
+        clone.commit("Run hello in two environments", &[]);
+        let told = clone.push().success().stderr;
+        assert!(told.contains("environments/prod-next") && !told.contains("error"), "{told}");
+        for env in ["dev", "prod"] {
+            let (active, next) = (format!("environments/{env}"), format!("origin/environments/{env}-next"));
+            clone.git(&["fetch", "-q"]);
+            assert_eq!(server.git(&["ls-tree", "--name-only", &active]), "");
+            let shown =
+                clone.hydrate(&["diff", "--from", &format!("{env}-next"), "--to", env, "--stat"]).exits(1).stdout;
+            assert!(shown.contains("+ Deployment hello"), "{style}: {shown}");
+            clone.git(&["checkout", "-q", "--detach", &format!("origin/{active}")]);
+            clone.git(&["merge", "-q", "--no-ff", "-m", "Promote", &next]);
+            let told = clone.run("git", &["push", "-q", "origin", &format!("HEAD:{active}")]).success().stderr;
+            assert!(!told.contains("warning"), "{style}: {told}");
+            let replicas = server.git(&["show", &format!("{active}:hello/manifest.yaml")]);
+            assert!(replicas.contains(if env == "dev" { "replicas: 1" } else { "replicas: 3" }), "{style}: {replicas}");
+        }
+        server.hydrate(&["status"]).success();
+        server.hydrate(&["verify"]).success();
+    }
+}
+
+#[test]
 fn environments_and_the_application_have_the_names_that_are_given() {
     for style in ["--kustomize", "--chart", "--plain"] {
         let lab = Lab::new();

@@ -21,7 +21,8 @@ use crate::repo::{Location, Repository, TreeFiles};
 #[command(after_help = "\
 git hydrate init                            dev and prod, by a Kustomize base with overlays
 git hydrate init --chart dev staging prod   three environments, by a Helm chart
-git hydrate init --plain --name shop eu us  plain manifests of shop in eu and us")]
+git hydrate init --plain --name shop eu us  plain manifests of shop in eu and us
+git hydrate init --promoter                 each environment is deployed once its staging branch is merged")]
 pub(super) struct Arguments {
     /// Write a Kustomize base with an overlay for each environment, as without an option.
     #[arg(long)]
@@ -32,6 +33,10 @@ pub(super) struct Arguments {
     /// Write plain manifests for each environment.
     #[arg(long, conflicts_with_all = ["kustomize", "chart"])]
     plain: bool,
+    /// Hydrate each environment to a staging branch, environments/ENVIRONMENT-next, which a promoter merges: GitOps Promoter, or who
+    /// merges pull requests.
+    #[arg(long)]
+    promoter: bool,
     /// The name of the application.
     #[arg(long, default_value = "hello", value_parser = label)]
     name: String,
@@ -128,7 +133,11 @@ pub(super) fn run(arguments: &Arguments, json: bool) -> anyhow::Result<Outcome> 
         several => format!("{} environments", several.len()),
     };
     let next = NEXT.replace("NAME", &arguments.name).replace("ENVIRONMENTS", &environments);
-    output::print(list + &next + &server(remote_url.as_deref(), &top, &branch))?;
+    let staged = match (arguments.promoter, arguments.environments.first()) {
+        (true, Some(first)) => STAGED.replace("FIRST", first),
+        _ => String::new(),
+    };
+    output::print(list + &next + &staged + &server(remote_url.as_deref(), &top, &branch))?;
     Ok(Outcome::Done)
 }
 
@@ -147,7 +156,12 @@ fn files(arguments: &Arguments, branch: &str, url: &str) -> anyhow::Result<Vec<(
             let is_last = environments.len() > 1 && at + 1 == environments.len();
             let (tag, replicas) = if is_last { ("1.29.2", "3") } else { ("1.29.3", "1") };
             let named = |text: &str| text.replace("NAME", &arguments.name).replace("ENVIRONMENT", environment);
-            let text = named(text).replace("TAG", tag).replace("REPLICAS", replicas);
+            let text = if path.starts_with("applications/") {
+                application(text, arguments.promoter)
+            } else {
+                (*text).to_owned()
+            };
+            let text = named(&text).replace("TAG", tag).replace("REPLICAS", replicas);
             files.push((named(path), text.replace("DRY_BRANCH", branch).replace("REPO_URL", url)));
         }
     }
@@ -157,6 +171,18 @@ fn files(arguments: &Arguments, branch: &str, url: &str) -> anyhow::Result<Vec<(
         bail!(WrongUse(format!("two files would be {path}: name each environment once, and none of them `base`")));
     }
     Ok(files)
+}
+
+/// The template of an Application, with a staging branch where a promoter merges it.
+fn application(template: &str, is_staged: bool) -> String {
+    const DEPLOYED: &str = "environments/ENVIRONMENT, from where it is deployed.";
+    const STAGED: &str = "environments/ENVIRONMENT-next.\n# A promoter merges that into environments/ENVIRONMENT, from where it is deployed.";
+    match is_staged {
+        false => template.to_owned(),
+        true => {
+            template.replace(DEPLOYED, STAGED) + "    hydrateTo:\n      targetBranch: environments/ENVIRONMENT-next\n"
+        }
+    }
 }
 
 /// The first steps on the server, with the paths of this clone and its remote.
@@ -231,6 +257,13 @@ next
   git push                                          hydrates it, if the server does so
 
 `git hydrate` makes the same commits in this clone, below refs/remotes/hydrate/, with any server or none.
+";
+
+/// What follows where environments have staging branches.
+const STAGED: &str = "
+A push changes environments/ENVIRONMENT-next. A promoter merges that into environments/ENVIRONMENT, by a merge commit or a fast-forward.
+  git hydrate diff --from FIRST-next --to FIRST       what a promotion brings
+  git hydrate doctor REPO.git                       on the server, after the first push: how to name who promotes
 ";
 
 /// Hosts that run no hooks of their users.
