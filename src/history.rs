@@ -6,6 +6,7 @@
 //!
 //! Never: a ref moves.
 
+mod active_line;
 mod back;
 mod came;
 mod explain;
@@ -16,7 +17,8 @@ mod recomputed;
 mod status;
 mod verify;
 
-pub(crate) use back::{Back, back, back_on_active, before_change};
+pub(crate) use active_line::ActiveLine;
+pub(crate) use back::{Back, back, before_change};
 pub(crate) use came::{Heard, Pusher};
 pub(crate) use explain::{
     Candidate, DryOrigin, ExplainError, Explanation, Extent, KindName, Object, SourceLine, Subject, explain,

@@ -38,7 +38,7 @@ pub(crate) use read::NOTES_REF;
 pub use read::{Provenance, note, read_note};
 pub use removal_trailer::allowed_removals;
 pub(crate) use removal_trailer::{KEY as REMOVAL_TRAILER, misspelt_removal, unknown_removal};
-pub(crate) use restored::{PROMOTIONS_REF, restored_from, restoring_message, restoring_note};
+pub(crate) use restored::{PROMOTIONS_REF, restored_from, restoring_message, restoring_note, reverted};
 pub(crate) use rollback::{Wanted, reason_of};
 pub(crate) use settings::{Identity, Settings, TemplateFile};
 pub use time::Time;

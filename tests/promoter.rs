@@ -8,6 +8,8 @@ use serde_json::Value;
 use crate::push::config_map;
 use crate::support::{Lab, Repo};
 
+mod many;
+
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Way {
     Squash,

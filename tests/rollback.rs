@@ -6,6 +6,7 @@ use crate::support::{Lab, Repo};
 
 mod dry;
 mod outage;
+mod promoted;
 
 const PROD: &str = "environments/prod";
 

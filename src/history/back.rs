@@ -6,9 +6,8 @@ use super::verify::Line;
 use crate::argo::BranchName;
 use crate::metadata::{Time, Trailers};
 use crate::owners::error::HydrateError;
-use crate::owners::files::METADATA;
 use crate::owners::place::Place;
-use crate::owners::standing::{line, provenance};
+use crate::owners::standing::line;
 use crate::repo::{Commit, Error, ObjectBuffer, ObjectId, Repository, object_id};
 
 /// What somebody says of it.
@@ -67,33 +66,6 @@ pub(crate) fn back(
                 let moved = moves.of(commit.id).map(|moved| moved.seconds);
                 let is_own = own.next_if_eq(&commit.id).is_some();
                 if is_own && moved.unwrap_or_else(|| Time::of(&commit.committer).seconds()) <= seconds {
-                    return Ok(Some(commit.id));
-                }
-            }
-            None
-        }
-    })
-}
-
-/// The commit to go back to of an active branch, which others write, as [`back`] finds that of one that hydration writes: each
-/// commit of its first-parent line counts, and shows the dry commit that its files name.
-pub(crate) fn back_on_active(repository: &Repository, tip: ObjectId, wanted: Back) -> Result<Option<ObjectId>, Error> {
-    let buffer = ObjectBuffer::new(repository);
-    let all = line(&buffer.commit(tip)?, &buffer).collect::<Result<Vec<_>, _>>()?;
-    let mut all = all.into_iter().filter(|commit| commit.tree != buffer.empty_tree_id());
-    Ok(match wanted {
-        Back::Steps(steps) => all.nth(steps).map(|commit| commit.id),
-        Back::Until(seconds) => {
-            all.find(|commit| Time::of(&commit.committer).seconds() <= seconds).map(|commit| commit.id)
-        }
-        Back::Commit(id) => {
-            let all: Vec<Commit> = all.collect();
-            if all.iter().any(|commit| commit.id == id) {
-                return Ok(Some(id));
-            }
-            for commit in all {
-                let shown = provenance(&buffer, commit.tree, METADATA)?.and_then(|found| found.dry_commit);
-                if shown.is_some_and(|dry| repository.has(dry) && repository.is_ancestor(dry, id)) {
                     return Ok(Some(commit.id));
                 }
             }

@@ -23,6 +23,13 @@ pub(crate) fn restored_from(message: &str, note: Option<&[u8]>) -> Option<String
     of_note.or_else(|| values(message).remove(RESTORED_FROM)?.into_iter().next())
 }
 
+/// The commit that `git revert` says in a message that it takes back.
+pub(crate) fn reverted(message: &str) -> Option<String> {
+    const REVERTS: &str = "This reverts commit ";
+    let rest = message.lines().find_map(|line| line.strip_prefix(REVERTS))?;
+    Some(rest.chars().take_while(char::is_ascii_hexdigit).collect())
+}
+
 /// The message of a commit that restores `target`, whose own message is `message`, on an active branch.
 pub(crate) fn restoring_message(branch: &BranchName, target: ObjectId, message: &str, reason: &str) -> String {
     let mut text = format!("Revert {branch} to {}\n\n{reason}\n\n", target.to_hex_with_len(7));
@@ -80,6 +87,19 @@ mod tests {
         );
         assert_eq!(message, expected);
         assert_eq!(restored_from(&message, None), Some(id('a').to_string()));
+    }
+
+    #[test]
+    fn a_revert_names_what_it_takes_back() {
+        let rows = [
+            ("Revert \"x\"\n\nThis reverts commit abc123.\n", Some("abc123")),
+            ("Revert\n\nThis reverts commit abc123, reversing\nchanges made to def456.\n", Some("abc123")),
+            ("Promote\n\nIt says: This reverts commit abc123.\n", None),
+            ("", None),
+        ];
+        for (message, expected) in rows {
+            assert_eq!(reverted(message).as_deref(), expected, "{message}");
+        }
     }
 
     #[test]

@@ -21,6 +21,30 @@ pub(crate) fn text_of(file: Option<(Mode, ObjectId)>, buffer: &ObjectBuffer<'_>)
     }
 }
 
+/// Whether an object differs in a directory or below it, or in all of a branch without one. What cannot be read as manifests counts as an
+/// object that differs.
+///
+/// Errors: what differs cannot be read.
+pub(crate) fn has_changed(
+    buffer: &ObjectBuffer<'_>,
+    old: ObjectId,
+    new: ObjectId,
+    directory: Option<&RepoPath>,
+) -> Result<bool, Error> {
+    let mut tally = Tally::default();
+    for change in buffer.diff_trees(old, new)? {
+        let Some(path) = directory_of(&change.path) else { continue };
+        if directory.is_some_and(|directory| !path.starts_with(directory)) {
+            continue;
+        }
+        match (text_of(change.old, buffer)?, text_of(change.new, buffer)?) {
+            (Some(old), Some(new)) if tally.add(&path, &old, &new) => {}
+            _ => return Ok(true),
+        }
+    }
+    Ok(!tally.finish().counts.is_zero())
+}
+
 /// Those of all paths.
 ///
 /// Errors: what differs cannot be read.

@@ -116,14 +116,19 @@ pub(crate) fn dry_remote(repository: &Repository) -> Option<String> {
     }
 }
 
-/// Of `branches` by name, those that have what hydration wrote, as their commits say: environment branches, and the sync
-/// branches of staging branches.
+/// Of `branches` by name, those that have what hydration wrote: environment branches, and the sync branches of staging branches. Their
+/// commits say so, or the records in the tree of the commit `records`: a promoter puts any number of commits on top of ours.
 pub(crate) fn hydrated_branches(
     branches: &BTreeMap<String, ObjectId>,
+    records: Option<ObjectId>,
     buffer: &ObjectBuffer<'_>,
 ) -> BTreeMap<String, ObjectId> {
-    let hydrated = branches.iter().filter(|(_, tip)| hydrated_below(**tip, buffer).is_some());
-    hydrated.map(|(branch, tip)| (branch.clone(), *tip)).collect()
+    let records = records.and_then(|tip| BranchRecords::read(tip, buffer).ok()).unwrap_or_default();
+    let recorded: BTreeSet<&str> = records.iter().map(|(branch, _)| branch.as_str()).collect();
+    let is_hydrated = |(branch, tip): &(&String, &ObjectId)| {
+        recorded.contains(branch.as_str()) || hydrated_below(**tip, buffer).is_some()
+    };
+    branches.iter().filter(is_hydrated).map(|(branch, tip)| (branch.clone(), *tip)).collect()
 }
 
 /// The dry branches that a wake-up asks for, with their tips, by name. One that does not exist is left out, and so is

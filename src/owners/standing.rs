@@ -2,7 +2,7 @@
 
 use dry_files::path::RepoPath;
 
-use super::branch_records::{BranchRecord, BranchRecords};
+use super::branch_records::{BranchRecord, BranchRecords, hydrated_below};
 use super::files::METADATA;
 use crate::argo::BranchName;
 use crate::metadata::{Provenance, Rollback, Trailers, read_note};
@@ -134,7 +134,29 @@ pub(crate) fn hydrated_commit(repository: &Repository, id: ObjectId) -> Result<O
     let commit = buffer.commit(id)?;
     let is_hydrated =
         Trailers::read(&commit.message).is_some() || provenance(&buffer, commit.tree, METADATA)?.is_some();
-    if is_hydrated { nearest(&commit, &buffer, |_| true) } else { Ok(None) }
+    if is_hydrated { shown_by(&commit, METADATA, &buffer) } else { Ok(None) }
+}
+
+/// How many commits of others are looked at for what they merged.
+const MERGES_MAX: usize = 16;
+
+/// What the commit of ours says of itself whose file `metadata` `tip` has: the nearest one on the first-parent line, or one that was merged
+/// above that, as a promoter does.
+pub(crate) fn shown_by(tip: &Commit, metadata: &str, buffer: &ObjectBuffer<'_>) -> Result<Option<Trailers>, Error> {
+    let file = buffer.entry(tip.tree, metadata)?;
+    for commit in line(tip, buffer).take(if file.is_some() { MERGES_MAX } else { 0 }) {
+        let commit = commit?;
+        if let Some(trailers) = Trailers::read(&commit.message) {
+            return Ok(Some(trailers));
+        }
+        let merged = commit.parents.iter().skip(1).take(MERGES_MAX);
+        for (made, trailers) in merged.filter_map(|parent| hydrated_below(*parent, buffer)) {
+            if buffer.entry(made.tree, metadata)? == file {
+                return Ok(Some(trailers));
+            }
+        }
+    }
+    nearest(tip, buffer, |_| true)
 }
 
 /// The trailers of the nearest commit of ours on the first-parent line from `tip`.

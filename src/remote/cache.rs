@@ -119,7 +119,8 @@ impl Cache {
         let after = self.repository.refs()?;
         let settings = self.settings(&after, address)?;
         let bases = bases(before, &after, &self.repository);
-        let served = hydrated_branches(&bases, &ObjectBuffer::new(&self.repository));
+        let records = after.get(&format!("{DRY_RECORDS}branches"));
+        let served = hydrated_branches(&bases, records, &ObjectBuffer::new(&self.repository));
         let (mut gone, mut edits) = (Vec::new(), Vec::new());
         for (prefix, wanted) in [(BASES, &bases), (SERVED, &served)] {
             for (branch, old) in after.below(prefix).filter(|(branch, _)| *branch != "HEAD") {

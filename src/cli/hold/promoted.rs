@@ -30,7 +30,7 @@ pub(super) fn rollback(site: &Site, arguments: &RollbackArguments, is_json: bool
     let (repository, branch, tip) = (&site.clone.repository, &site.branch, site.tip()?);
     let directory = directory(site, arguments.path.as_deref())?;
     site.clone.fetch_promotions()?;
-    let target = target::of_active(&site.clone, branch, tip, arguments.to.as_deref().unwrap_or("~1"))?;
+    let target = target::of_active(&site.clone, branch, (tip, directory.as_ref()), arguments.to.as_deref())?;
     let buffer = ObjectBuffer::new(repository);
     let refs = repository.refs()?;
     let who = config::identity(repository, "GIT_COMMITTER_IDENT")?;

@@ -4,13 +4,14 @@ use std::fmt;
 
 use anyhow::bail;
 use dry_files::diag::{printable, shell_word};
+use dry_files::path::RepoPath;
 
 use super::super::clone::Clone;
 use super::super::log::date;
 use super::super::{WrongUse, commit_of};
 use super::when;
 use crate::argo::BranchName;
-use crate::history::{self, Back, Dry, Entry, History, Line, Selection};
+use crate::history::{self, ActiveLine, Back, Dry, Entry, History, Line, Selection};
 use crate::repo::{ObjectId, Repository};
 
 /// The commit to go back to that `text` means.
@@ -24,11 +25,28 @@ pub(super) fn find(clone: &Clone, branch: &BranchName, tip: ObjectId, text: &str
     }
 }
 
-/// The commit of an active branch to go back to that `text` means: of its first-parent line, by any author.
-pub(super) fn of_active(clone: &Clone, branch: &BranchName, tip: ObjectId, text: &str) -> anyhow::Result<ObjectId> {
-    match history::back_on_active(&clone.repository, tip, wanted(clone, text)?)? {
-        Some(found) => Ok(found),
-        None => bail!(WrongUse(format!("`{branch}` showed nothing of `{}`", printable(text)))),
+/// The commit of an active branch, or of one directory of it, to go back to: of its first-parent line, by any author. That is the one that
+/// `text` means, else the one before the last change of an object.
+pub(super) fn of_active(
+    clone: &Clone,
+    branch: &BranchName,
+    (tip, directory): (ObjectId, Option<&RepoPath>),
+    text: Option<&str>,
+) -> anyhow::Result<ObjectId> {
+    let mut line = ActiveLine::open(&clone.repository, tip, directory)?;
+    let found = match text {
+        Some(text) => line.back(wanted(clone, text)?)?,
+        None => line.before_change()?,
+    };
+    let of = directory.map_or_else(String::new, |directory| format!("{directory} of "));
+    match (found, text) {
+        (Some(found), _) => Ok(found),
+        (None, Some(text)) => bail!(WrongUse(format!("{of}`{branch}` showed nothing of `{}`", printable(text)))),
+        (None, None) => bail!(WrongUse(format!(
+            "there is nothing to go back to: no earlier commit of {of}`{branch}` has other objects\nhint: git hydrate log {} shows \
+             the commits",
+            shell_word(branch.as_str())
+        ))),
     }
 }
 

@@ -7,6 +7,8 @@ use super::object::Object;
 use crate::diff::{self, Line as DiffLine};
 use crate::history::log::{dry_of, is_of_others};
 use crate::history::verify::Line;
+use crate::owners::files::METADATA;
+use crate::owners::standing::shown_by;
 use crate::repo::{Commit, Error, Mode, ObjectBuffer, ObjectId};
 
 /// What must be the same.
@@ -57,7 +59,7 @@ pub(super) fn find(
             (parent, _) => {
                 let dry = dry_of(buffer, &here, parent.as_ref())?;
                 let is_of_others = is_of_others(buffer, &here, parent.as_ref())?;
-                let dry_before = parent.map_or(Ok(None), |parent| last_dry(buffer, &parent))?;
+                let dry_before = parent.map_or(Ok(None), |parent| last_dry(buffer, &parent, path))?;
                 return Ok(LastChange { commit: here, dry, dry_before, is_of_others });
             }
         }
@@ -71,9 +73,10 @@ fn content(buffer: &ObjectBuffer<'_>, tree: ObjectId, path: &RepoPath) -> Result
     })
 }
 
-/// The dry commit that a branch was hydrated from when it ended with this commit.
-fn last_dry(buffer: &ObjectBuffer<'_>, commit: &Commit) -> Result<Option<ObjectId>, Error> {
-    let trailers = crate::owners::standing::nearest(commit, buffer, |_| true)?;
+/// The dry commit that a branch was hydrated from when it ended with this commit, as it shows at `path`.
+fn last_dry(buffer: &ObjectBuffer<'_>, commit: &Commit, path: &RepoPath) -> Result<Option<ObjectId>, Error> {
+    let metadata = format!("{}/{METADATA}", path.parent().unwrap_or_default());
+    let trailers = shown_by(commit, &metadata, buffer)?;
     Ok(trailers.map(|trailers| trailers.dry_commit))
 }
 

@@ -6,6 +6,7 @@ use super::fault::{Fault, Line, Verified};
 use super::promoted::Several;
 use crate::argo::BranchName;
 use crate::hydrate::survey::{Named, named};
+use crate::owners::branch_records::RECORDS_REF;
 use crate::owners::error::HydrateError;
 use crate::owners::heads::hydrated_branches;
 use crate::owners::place::Place;
@@ -18,7 +19,7 @@ use crate::repo::{ObjectBuffer, Repository};
 pub(crate) fn lines(repository: &Repository, place: &Place) -> Result<Vec<Line>, HydrateError> {
     let refs = repository.refs()?;
     let branches = place.branches(&refs).map(|(branch, tip)| (branch.to_string(), tip)).collect();
-    let hydrated = hydrated_branches(&branches, &ObjectBuffer::new(repository));
+    let hydrated = hydrated_branches(&branches, refs.get(RECORDS_REF), &ObjectBuffer::new(repository));
     Ok(hydrated.into_iter().map(|(name, tip)| Line { name, tip, after: None }).collect())
 }
 
