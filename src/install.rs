@@ -25,7 +25,6 @@ mod place;
 mod server;
 
 use std::fmt;
-use std::os::unix::fs::PermissionsExt as _;
 use std::path::{Path, PathBuf};
 
 use serde::Serialize;
@@ -33,6 +32,7 @@ use serde::Serialize;
 use crate::repo::{self, Repository};
 use config::Config;
 
+pub(crate) use crate::owners::platform::is_executable;
 pub(crate) use doctor::{Doctor, Finding, Former, Health, KeysOf, Rehearsal, Surroundings};
 pub(crate) use every::repositories;
 pub(crate) use forge::{FORGE_PUSHER, GITEA, GITEA_PUSHER, forge_pusher, has_platform};
@@ -189,11 +189,6 @@ fn kept(file: &Path) -> PathBuf {
     let mut name = file.as_os_str().to_owned();
     name.push(hook::KEPT_SUFFIX);
     name.into()
-}
-
-/// Whether a file can be run.
-pub(crate) fn is_executable(file: &Path) -> bool {
-    std::fs::metadata(file).is_ok_and(|metadata| metadata.is_file() && metadata.permissions().mode() & 0o111 != 0)
 }
 
 #[cfg(test)]

@@ -106,7 +106,7 @@ fn a_clone_sees_that_a_branch_was_deleted_at_its_remote() {
     server.git(&["update-ref", "-d", "refs/heads/environments/prod"]);
     let heard = clone.hydrate(&["status"]).exits(1).stdout;
     let line = heard.lines().find(|line| line.starts_with(PROD)).expect("a line");
-    assert!(line.contains("of main  missing: it was at ") && !line.contains("nothing yet"), "{line}");
+    assert!(line.contains("of main  missing: hydration left it at ") && !line.contains("nothing yet"), "{line}");
     assert!(line.contains(&format!("git update-ref refs/heads/{PROD} {was}")), "{line}");
     // Nothing of the clone was deleted for that.
     assert_eq!(clone.git(&["rev-parse", "origin/environments/prod"]), was);

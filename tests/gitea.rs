@@ -118,7 +118,9 @@ fn who_may_not_promote_reads_all_that_must_be_set() {
     let installed = host.hydrate(&["install", "--server"]).success().stdout;
     let doctor = host.hydrate(&["doctor"]).stdout;
     let all = |git: &str| {
-        let each = format!("{commands} && git config --add hydrate.promoted environments/prod");
+        let others = ["dev-next", "prod", "prod-next"]
+            .map(|env| format!(" && git config --add hydrate.promoted environments/{env}"));
+        let each = commands.to_owned() + &others.concat();
         format!("{} && git hydrate install --server ", each.replace("git config", &format!("{git} config")))
     };
     let git = format!("git -C {}", host.path.display());
@@ -144,7 +146,9 @@ fn who_may_not_promote_reads_all_that_must_be_set() {
         )),
         "{refused}"
     );
-    assert!(host.hydrate(&["doctor"]).stdout.contains("no account may promote to environments/dev\n"));
+    assert!(
+        host.hydrate(&["doctor"]).stdout.contains("no account may promote to environments/dev, environments/prod\n")
+    );
     host.git(&["config", "--add", "hydrate.promoted", "environments/*"]);
     host.hydrate(&["install", "--server"]).success();
     push_by(&clone, "bot", "HEAD:environments/dev", &[]).success();
@@ -156,6 +160,14 @@ fn who_may_not_promote_reads_all_that_must_be_set() {
     assert!(refused.contains(expected) && !refused.contains("dana"), "{refused}");
     let settings = flat(&push_by(&clone, "dana", "HEAD:refs/hydrate/config", &[]).exits(1).stderr);
     assert!(!settings.contains("dana") && !settings.contains("pusherVariable"), "{settings}");
+    // One that a button deletes comes back by two commands: the platform hears of no ref that an admin writes.
+    let dev = host.git(&["rev-parse", "environments/dev"]);
+    host.git(&["update-ref", "-d", "refs/heads/environments/dev"]);
+    clone.git(&["checkout", "-q", "main"]);
+    clone.commit("words", &[("NOTES", "text")]);
+    let told = flat(&push_by(&clone, "dana", "HEAD:main", &[]).success().stderr);
+    let cure = format!("git update-ref refs/heads/environments/dev {dev} && git hydrate tell --again environments/dev");
+    assert!(told.contains(&cure) && host.hydrate(&["status"]).stdout.contains(&cure), "{told}");
 }
 
 #[test]

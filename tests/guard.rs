@@ -371,3 +371,16 @@ fn a_dry_branch_that_is_not_there_keeps_its_name() {
     }
     clone.run("git", &["push", "origin", "main:releases/2"]).success();
 }
+
+#[test]
+fn an_installation_says_that_a_promoter_has_no_effect_while_pushers_have_no_names() {
+    let lab = Lab::new();
+    let server = lab.server();
+    server.git(&["config", "hydrate.promoter", "bot"]);
+    let told = server.hydrate(&["install", "--server"]).success().stdout;
+    let line = "hydrate.promoter has no effect: hydrate.pusherVariable, which names who pushes, is not set";
+    assert!(told.contains(line) && told.contains(" config hydrate.pusherVariable VARIABLE"), "{told}");
+    server.git(&["config", "hydrate.pusherVariable", "GIT_AUTHOR_NAME"]);
+    let told = server.hydrate(&["install", "--server"]).success().stdout;
+    assert!(!told.contains("has no effect"), "{told}");
+}

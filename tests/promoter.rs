@@ -500,7 +500,7 @@ fn what_is_changed_by_hand_where_several_staging_branches_are_promoted_to_shows_
     clone.git(&["checkout", "-q", "-B", "promote", "origin/env/dev"]);
     clone.commit("by hand", &[("c/manifest.yaml", &config_map("c", "9"))]);
     let told = clone.run("git", &["push", "-q", "origin", "promote:env/dev"]).success().stderr;
-    let line = "warning: `env/dev` is no promotion of `env/dev-next`, `env/dev-other`: c/manifest.yaml differs from what \
+    let line = "warning: `env/dev` is not a promotion of `env/dev-next`, `env/dev-other`: c/manifest.yaml differs from what \
                 hydration made";
     assert!(told.contains(line), "{told}");
     let status = server.hydrate(&["status", "--json"]).exits(1).stdout;
@@ -522,7 +522,7 @@ fn a_promoter_that_changes_a_manifest_by_hand_is_told_and_one_that_promotes_is_n
     clone.commit("by hand", &[("web/manifest.yaml", &config_map("web", "9"))]);
     let told = push();
     let line =
-        "warning: `env/prod` is no promotion of `env/prod-next`: web/manifest.yaml differs from what hydration made";
+        "warning: `env/prod` is not a promotion of `env/prod-next`: web/manifest.yaml differs from what hydration made";
     assert!(told.contains(line), "{told}");
 }
 
@@ -543,10 +543,13 @@ fn what_was_reverted_on_the_deployed_branch_stays_so_until_the_revert_is_taken_b
     clone.git(&["checkout", "-q", "HEAD~2", "--", "web"]);
     clone.git(&["commit", "-q", "-m", "Revert web"]);
     let told = clone.run("git", &["push", "-q", "origin", "promote:env/prod"]).success().remote().join(" ");
-    assert!(told.contains("`env/prod` is no promotion of `env/prod-next`"), "{told}");
-    let hint = "a promotion by merge keeps what differs here until hydration changes the same files, and `git revert` on \
-                `env/prod` takes it back";
-    assert!(told.contains(hint), "{told}");
+    assert!(told.contains("`env/prod` is not a promotion of `env/prod-next`"), "{told}");
+    let by = &tip(&server, "env/prod")[..7];
+    let hint = format!(
+        "a promotion by merge keeps what differs here until hydration changes the same files, and this on `env/prod` takes it back: \
+         git revert --no-edit {by}"
+    );
+    assert!(told.contains(&hint), "{told}");
     clone.git(&["checkout", "-q", "main"]);
     clone.commit("api", &[("apps/api/prod/config.yaml", &config_map("api", "3"))]);
     clone.push().success();

@@ -464,6 +464,8 @@ fn a_branch_that_comes_back_is_told_anew() {
     host.git(&["update-ref", "-d", "refs/heads/environments/prod"]);
     let doctor = host.hydrate(&["doctor"]).exits(1).stdout;
     assert!(doctor.contains(" hydrate tell --again environments/prod\n"), "{doctor}");
+    let status = host.hydrate(&["status"]).exits(1).stdout;
+    assert!(status.contains(&format!("{prod} && git hydrate tell --again environments/prod")), "{status}");
     host.git(&["update-ref", "refs/heads/environments/prod", &prod]);
     host.git(&["config", "hydrate.forgePusher", "12:hydration"]);
     let told = host.hydrate(&["tell", "--again", "environments/prod"]).success().stdout;

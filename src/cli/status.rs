@@ -299,6 +299,8 @@ fn changed(status: &BranchStatus, paint: Paint) -> String {
     }
     let more = if status.changed_by_others.len() > SHOWN_MAX { ", …" } else { "" };
     let tip = status.tip.get(..7).unwrap_or_default();
-    let what = format!("its tip {tip} is not what hydration made: it changes {}{more}", files.join(", "));
+    let by = status.changed_by.as_deref().map(short).filter(|by| *by != tip);
+    let by = by.map_or_else(String::new, |by| format!(", by {by}"));
+    let what = format!("its tip {tip} is not what hydration made: it changes {}{more}{by}", files.join(", "));
     format!("  {}\n", paint.by(Style::Error, &what))
 }

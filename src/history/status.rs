@@ -4,6 +4,7 @@ mod left;
 mod limits;
 mod near;
 mod noted;
+mod promotions;
 mod used_inputs;
 
 use std::collections::BTreeSet;
@@ -12,7 +13,7 @@ use std::fmt;
 use serde::Serialize;
 
 use super::log::Dry;
-use crate::argo::{BranchName, directory_promoted_from};
+use crate::argo::BranchName;
 use crate::hydrate::HeldAlone;
 use crate::hydrate::make::branch::Branch;
 use crate::hydrate::report::{BehindPath, Frozen, Outcome};
@@ -29,14 +30,15 @@ use crate::owners::files::METADATA;
 use crate::owners::ledger::Ledger;
 use crate::owners::ours::our_changes;
 use crate::owners::policy::Policy;
-use crate::owners::promoted::not_promoted;
+use crate::owners::promoted::{last_changed, not_promoted, undoing};
 use crate::owners::setup::Setup;
 use crate::owners::snapshot::Snapshot;
 use crate::owners::standing::{Origin, Standing, provenance};
 use crate::repo::{self, ObjectBuffer, ObjectId, object_id};
 use crate::settings::Hold;
 use crate::versions::Tools;
-use dry_files::diag::Diagnostic;
+use dry_files::diag::{Diagnostic, shell_word};
+pub(crate) use promotions::Promotion;
 use used_inputs::UsedInput;
 
 /// What a branch that Applications name is.
@@ -101,6 +103,12 @@ pub(crate) struct BranchStatus {
     /// The files in which its tip is not what hydration made, nor a promotion of that: somebody else changed them.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub changed_by_others: Vec<String>,
+    /// The commit that changed the first of them last.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub changed_by: Option<String>,
+    /// What undoes that commit, on the branch.
+    #[serde(skip)]
+    pub undoing: Option<String>,
     /// The dry commits that did not hydrate, oldest first: those after its own, and its own where paths are behind.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub failures: Vec<Failure>,
@@ -173,20 +181,8 @@ pub(crate) struct Restorable {
     pub tip: String,
     /// Whether it is the empty commit that a sync branch starts with: if anything was promoted to it since, clones alone know it.
     pub is_start: bool,
-}
-
-/// A staging branch beside the branch that it is promoted to.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
-#[serde(rename_all = "camelCase")]
-pub(crate) struct Promotion {
-    /// The staging branch.
-    pub branch: String,
-    /// The dry commit that it is hydrated from, if that is known.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub dry_sha: Option<String>,
-    /// How many dry commits it is ahead of what was promoted; none when that is not known, or nothing was promoted yet.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub ahead: Option<usize>,
+    /// Whether a promoter writes the branch, so that the commit is the newest one which a push or a run saw.
+    pub is_promoted: bool,
 }
 
 impl BranchStatus {
@@ -201,6 +197,18 @@ impl BranchStatus {
     pub(crate) fn misspelt(&self) -> Option<&str> {
         let failed = self.failures.iter().flat_map(|failure| &failure.diagnostics);
         failed.filter(|failed| failed.near.is_some()).find_map(|failed| failed.hint.as_deref())
+    }
+
+    /// The commands that take back, in a clone, what others changed on a branch that a promoter writes. That is for an account that may
+    /// promote; none of another branch.
+    pub(crate) fn taking_back(&self, remote: &str) -> Option<String> {
+        let undoing = self.undoing.as_ref().filter(|_| self.state == BranchState::Promoted)?;
+        let (remote, branch) = (shell_word(remote), shell_word(&self.branch));
+        let to = shell_word(&format!("HEAD:refs/heads/{}", self.branch));
+        Some(format!(
+            "in a clone, as an account that may promote: git fetch {remote} && git checkout --detach {remote}/{branch} && {undoing} && \
+             git push {remote} {to}"
+        ))
     }
 
     /// Whether the branch shows what the tip of its dry branch says, or is frozen; of a sync branch, whether it exists.
@@ -336,6 +344,7 @@ pub(crate) fn status(setup: &Setup<'_>) -> Result<Vec<BranchStatus>, HydrateErro
             // What others did to the branch is shown once.
             if place > 0 {
                 status.changed_by_others.clear();
+                status.changed_by = None;
                 status.last_commit = None;
             }
             all.push(status);
@@ -397,7 +406,10 @@ fn one(
         Some(_) => BranchState::NotHydrated,
     };
     let restorable = restorable(found, branch, (tip, state));
-    let promoted = promoted(found, branch, (tip, state))?;
+    let promoted = match (tip, state) {
+        (Some(tip), BranchState::Promoted) => promotions::shown(found, branch, tip)?,
+        _ => None,
+    };
     let standing = standing.filter(|_| state == BranchState::Hydrated);
     let paths_behind = paths_behind(found, (branch, sync), standing.as_ref(), named)?;
     let changed_by_others = match (tip, state) {
@@ -411,26 +423,14 @@ fn one(
     };
     let dry = made_from.or(standing.as_ref().and_then(|standing| standing.dry)).or(promoted);
     let repository = found.setup.repository;
-    let mut promoted_from = Vec::new();
-    for staging in named.staging.iter().filter(|_| state == BranchState::Promoted) {
-        let staged = match found.tip(staging) {
-            Some(tip) => found.standing(staging, tip, &named.dry_branch, &mut ledger.notes)?.dry,
-            None => None,
-        };
-        let shown = match (tip, directory_promoted_from(staging, branch)) {
-            (Some(tip), Some(dir)) => shown_in(found, tip, dir)?,
-            _ => promoted,
-        };
-        let ahead = match (shown, staged.filter(|dry| repository.has(*dry))) {
-            (Some(promoted), Some(staged)) => repository.first_parents(promoted, staged, BEHIND_MAX)?,
-            _ => None,
-        };
-        promoted_from.push(Promotion {
-            branch: staging.to_string(),
-            dry_sha: staged.map(|staged| staged.to_string()),
-            ahead: ahead.map(|line| line.len()),
-        });
-    }
+    let promoted_from = match (tip, state) {
+        (Some(tip), BranchState::Promoted) => promotions::of(found, ledger, (branch, tip), named, promoted)?,
+        _ => Vec::new(),
+    };
+    let by = match (tip, changed_by_others.first()) {
+        (Some(tip), Some(file)) => Some(last_changed(tip, file, &found.buffer)?),
+        _ => None,
+    };
     let line = match (dry.filter(|dry| repository.has(*dry)), dry_tip) {
         (Some(dry), Some(tip)) => repository.first_parents(dry, tip, BEHIND_MAX)?,
         _ => None,
@@ -472,6 +472,8 @@ fn one(
         paths_behind,
         held: HeldAlone::all(found.hold(branch, sync)),
         inputs: Vec::new(),
+        changed_by: by.as_ref().map(|by| by.id.to_string()),
+        undoing: by.map(|by| undoing(&by, &changed_by_others)),
         changed_by_others,
         failures: failures.filter(|failure| is_of(failure, &named.dry_branch, branch, found)).map(shown).collect(),
     })
@@ -520,33 +522,11 @@ fn restorable(
         let start = found.buffer.commit(left).is_ok_and(|start| start.tree == found.buffer.empty_tree_id());
         record.initial && left == record.tip && start
     };
-    (is_wanted && is_there).then(|| Restorable { tip: left.to_string(), is_start: is_start() })
-}
-
-/// The dry commit that was promoted to a sync branch last, if it is here. Of one that is promoted by directory, that is the newest of
-/// its directories.
-fn promoted(
-    found: &Snapshot<'_>,
-    branch: &BranchName,
-    (tip, state): (Option<ObjectId>, BranchState),
-) -> Result<Option<ObjectId>, repo::Error> {
-    let Some(tip) = tip.filter(|_| state == BranchState::Promoted) else { return Ok(None) };
-    let mut newest = shown_in(found, tip, "")?;
-    for dir in found.policy.settings.active_paths(branch) {
-        if let Some(dry) = shown_in(found, tip, dir.as_str())?
-            && newest.is_none_or(|newest| found.setup.repository.is_ancestor(newest, dry))
-        {
-            newest = Some(dry);
-        }
-    }
-    Ok(newest)
-}
-
-/// The dry commit that the metadata in a directory of a commit names, if it is here.
-fn shown_in(found: &Snapshot<'_>, tip: ObjectId, dir: &str) -> Result<Option<ObjectId>, repo::Error> {
-    let path = if dir.is_empty() { METADATA.to_owned() } else { format!("{dir}/{METADATA}") };
-    let recorded = provenance(&found.buffer, found.buffer.commit(tip)?.tree, &path)?;
-    Ok(recorded.and_then(|recorded| recorded.dry_commit).filter(|dry| found.setup.repository.has(*dry)))
+    (is_wanted && is_there).then(|| Restorable {
+        tip: left.to_string(),
+        is_start: is_start(),
+        is_promoted: record.initial,
+    })
 }
 
 fn frozen(found: &Snapshot<'_>, branch: &BranchName, sync: &BranchName) -> Option<FrozenStatus> {

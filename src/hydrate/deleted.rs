@@ -8,6 +8,7 @@ use super::make::branch::Branch;
 use super::state::Run;
 use crate::argo::BranchName;
 use crate::owners::deployed;
+use crate::owners::platform::telling_again;
 use crate::owners::snapshot::Deleted;
 
 /// Warns of environment branches that somebody deleted: those that are there again after the run, and those that a promoter writes,
@@ -32,8 +33,11 @@ pub(crate) fn warn(run: &mut Run<'_>) {
     });
     for (active, _, tip) in gone.filter(|(_, record, _)| record.initial && run.found.setup.place.are_guarded()) {
         let word = shell_word(&active.ref_name());
-        let text = format!("`{active}`, which is promoted to, was deleted: it was at {}", tip.to_hex_with_len(7));
-        let hint = format!("to bring it back, on the server: git update-ref {word} {tip}");
+        let at = tip.to_hex_with_len(7);
+        let text =
+            format!("`{active}`, which is promoted to, was deleted: when a push last came in it ended with {at}");
+        let again = telling_again(run.found.setup.repository, "git", active.as_str());
+        let hint = format!("to bring it back, on the server: git update-ref {word} {tip}{again}");
         run.report.warnings.push(Diagnostic::warning(text).hint(hint));
     }
 }

@@ -12,10 +12,11 @@ use crate::argo::{Application, BranchName, near};
 use crate::discover::{Changes, Discovery};
 use crate::hydrate::dry_tree::DryTrees;
 use crate::owners::heads::DryHead;
-use crate::owners::promoted::not_promoted;
+use crate::owners::promoted::{last_changed, not_promoted, undoing};
 use crate::owners::setup::Wake;
 use crate::owners::snapshot::Snapshot;
 use crate::owners::unsearched::Search;
+use crate::owners::went_back::{WentBack, went_back};
 use crate::repo::TreeFiles;
 
 /// Warns of pushed branches with Applications that name them as `targetRevision`, where only a dry branch is
@@ -83,19 +84,48 @@ pub(crate) fn warn_of_odd_promotions(run: &mut Run<'_>) -> Result<(), Stopped> {
         let changed = not_promoted(&run.found, &staging, &active, tip)?;
         if let Some(first) = changed.first() {
             let more = and_more(changed.len() - 1);
+            let by = last_changed(tip, first, &run.found.buffer)?;
             let text = format!(
-                "`{active}` is no promotion of {}: {first}{more} {} from what hydration made",
+                "`{active}` is not a promotion of {}: {first}{more} {} from what hydration made, by {}",
                 listed(&staging.iter().collect::<Vec<_>>()),
-                if changed.len() > 1 { "differ" } else { "differs" }
+                if changed.len() > 1 { "differ" } else { "differs" },
+                by.id.to_hex_with_len(7)
             );
             let hint = format!(
                 "change the dry branch instead; a promotion by merge keeps what differs here until hydration changes the same \
-                 files, and `git revert` on `{active}` takes it back"
+                 files, and this on `{active}` takes it back: {}",
+                undoing(&by, &changed)
             );
             run.report.warnings.push(Diagnostic::warning(text).hint(hint));
+        } else if let Some(back) = went_back(&run.found, &staging, &active, tip)? {
+            run.report.warnings.push(taken_back(&active, &back));
         }
     }
     Ok(())
+}
+
+/// That somebody took a promotion back by hand, which a promoter does not read.
+fn taken_back(active: &BranchName, back: &WentBack) -> Diagnostic {
+    let WentBack { staging, directory, has_promoter, .. } = back;
+    let [by, shows] = [back.by, back.shows].map(|id| id.to_hex_with_len(7).to_string());
+    let of = directory.as_ref().map_or_else(String::new, |directory| format!("{directory} of "));
+    let text =
+        format!("{of}`{active}` went back by {by} to what `{staging}` had at {shows}: that is not a promotion of it");
+    let at_once = match back.before.filter(|_| *has_promoter) {
+        Some(before) => {
+            let path = directory.as_ref().map_or_else(String::new, |path| format!(" --path {}", shell_word(path)));
+            let (word, before) = (shell_word(active.as_str()), before.to_hex_with_len(7));
+            format!(
+                "; for GitOps Promoter to know of it: git hydrate rollback {word}{path} --to {before} --reason TEXT"
+            )
+        }
+        None => String::new(),
+    };
+    let hint = format!(
+        "a promotion by merge does not bring back what was taken back here, and a promoter may propose it without end: to go back, git \
+         revert on the dry branch{at_once}; to go forward again: git revert {by} on `{active}`"
+    );
+    Diagnostic::warning(text).hint(hint)
 }
 
 /// A warning of a branch that others were hydrated from, and that is not a dry branch any more.

@@ -3,9 +3,10 @@
 use std::fs;
 use std::path::{Path, PathBuf};
 
+use super::Error;
 use super::hook::Hook;
 use super::place::{content, hooks_dir};
-use super::{Error, is_executable};
+use crate::owners::platform::is_executable;
 use crate::repo::Repository;
 
 /// The file that calls us as `hook`; of several, one that is executable.

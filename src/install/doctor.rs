@@ -316,7 +316,7 @@ impl<'a> Doctor<'a> {
             let too = "once installed again, git itself refuses pushes there too";
             self.good(format!("the pre-receive hook guards {}; {too}", new.join(", ")));
         }
-        if let Some((what, remedy)) = without_promoter(access, &deployed, &self.git_command()) {
+        if let Some((what, remedy)) = without_promoter(access, (&deployed, &promoted), &self.git_command()) {
             self.advise(what, format!("{remedy} && {again}"));
         }
         if !access.settings_pushers.is_empty() {

@@ -2,16 +2,13 @@
 
 use std::collections::BTreeSet;
 
+use dry_files::diag::more::listed;
+
 use crate::argo::{BranchName, without_credentials};
 use crate::hydrate::{Access, naming_promoter};
 use crate::repo::Repository;
 
-use super::is_executable;
-
-/// The script of Gitea and Forgejo for post-receive, from the git directory on.
-///
-/// Reference: Gitea 1.25 modules/gitrepo/hooks.go `createDelegateHooks`.
-pub(crate) const GITEA: &str = "hooks/post-receive.d/gitea";
+pub(crate) use crate::owners::platform::{GITEA, has_platform};
 
 /// The variable of Gitea and Forgejo that names who pushes.
 ///
@@ -29,28 +26,29 @@ pub(crate) fn forge_pusher(value: &str) -> Option<(&str, &str)> {
     (is_id && !name.is_empty()).then_some((id, name))
 }
 
-/// Whether a platform hosts the repository that learns of branches from hooks of its own.
-pub(crate) fn has_platform(repository: &Repository) -> bool {
-    let is_off = repository.config_bool("hydrate.tell") == Some(false);
-    let is_told = repository.config("hydrate.tell").is_some_and(|command| !command.is_empty());
-    !is_off && (is_told || is_executable(&repository.common_dir().join(GITEA)))
-}
+/// How many branches are named.
+const NAMED_MAX: usize = 8;
 
-/// That the guard keeps everybody from promoting to one of the branches `deployed` that Applications stage for, and the commands, begun by `git`, that let an
-/// account do so; none where every such branch has a promoter.
+/// That the guard keeps everybody from promoting to some of the branches `deployed` that Applications stage for, and all commands, begun by
+/// `git`, that let an account do so; none where every such branch has a promoter. `promoted` has the staging branches too, into which a
+/// promoter merges what conflicts.
 pub(super) fn without_promoter(
     access: &Access,
-    deployed: &BTreeSet<BranchName>,
+    (deployed, promoted): (&BTreeSet<BranchName>, &BTreeSet<BranchName>),
     git: &str,
 ) -> Option<(String, String)> {
     let is_closed = |branch: &&BranchName| branch.destination().is_none() && access.is_closed(branch);
     let closed: Vec<&BranchName> = deployed.iter().filter(is_closed).collect();
-    let branch = closed.first()?;
+    if closed.is_empty() {
+        return None;
+    }
+    let what = "Applications have a staging branch (hydrateTo), and no account may promote";
     let what = match access.promoters.is_empty() {
-        true => "Applications have a staging branch (hydrateTo), and no account may promote".to_owned(),
-        false => format!("Applications have a staging branch (hydrateTo), and no account may promote to {branch}"),
+        true => what.to_owned(),
+        false => format!("{what} to {}", listed(&closed, NAMED_MAX)),
     };
-    Some((what, naming_promoter(access, &closed, git)))
+    let to_name: BTreeSet<&BranchName> = closed.into_iter().chain(promoted.iter().filter(is_closed)).collect();
+    Some((what, naming_promoter(access, &to_name.into_iter().collect::<Vec<_>>(), git)))
 }
 
 /// A repository whose fetch writes over every ref.

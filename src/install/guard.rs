@@ -100,8 +100,12 @@ impl Installer<'_> {
             self.step(State::Done, format!("{HIDE} = {}: git itself refuses pushes there", wanted.join(", ")));
         }
         let dir = shell_path(self.repository.common_dir());
-        if let Some((what, commands)) = without_promoter(access, &owned.deployed, &format!("git -C {dir}")) {
+        let git = format!("git -C {dir}");
+        if let Some((what, commands)) = without_promoter(access, (&owned.deployed, &owned.promoted), &git) {
             self.advise(State::Note, what, format!("{commands} && git hydrate install --server {dir}"));
+        } else if !access.promoters.is_empty() && !access.is_variable_set {
+            let what = "hydrate.promoter has no effect: hydrate.pusherVariable, which names who pushes, is not set";
+            self.advise(State::Note, what, format!("{git} config hydrate.pusherVariable VARIABLE"));
         }
         Ok(())
     }

@@ -9,6 +9,7 @@ use super::standing::line;
 use crate::argo::BranchName;
 use crate::metadata::Trailers;
 use crate::repo::{Commit, Error, ObjectBuffer, ObjectId};
+use dry_files::diag::shell_word;
 
 /// The files in which the tip of a sync branch differs from what was last made for it, when that is not a hydrated commit of
 /// its staging branch. Where several are promoted to it, each directory may be of any hydrated commit of theirs.
@@ -36,9 +37,35 @@ pub(crate) fn not_promoted(
     }
 }
 
-/// What differs from the newest commit of `staged`, unless an older one has just what is shown.
+/// The newest commit of a sync branch that changed a file of it.
+pub(crate) fn last_changed(tip: ObjectId, file: &str, buffer: &ObjectBuffer<'_>) -> Result<Commit, Error> {
+    let mut here = buffer.commit(tip)?;
+    let shown = buffer.entry(here.tree, file)?;
+    for commit in line(&here.clone(), buffer).skip(1) {
+        let commit = commit?;
+        if buffer.entry(commit.tree, file)? != shown {
+            break;
+        }
+        here = commit;
+    }
+    Ok(here)
+}
+
+/// What undoes a commit that changed files of a sync branch, by hand on that branch: a merge brought a promotion with it.
+pub(crate) fn undoing(commit: &Commit, files: &[String]) -> String {
+    let id = commit.id.to_hex_with_len(7);
+    match commit.parents.len() {
+        0 | 1 => format!("git revert --no-edit {id}"),
+        _ => {
+            let files: Vec<_> = files.iter().map(|file| shell_word(file)).collect();
+            format!("git checkout {id}^2 -- {} && git commit -m 'As hydrated'", files.join(" "))
+        }
+    }
+}
+
+/// What differs from the commit of `staged` that is most like what is shown, the newest of these, unless one has just that.
 fn changed_as_a_whole(staged: ObjectId, shown: ObjectId, buffer: &ObjectBuffer<'_>) -> Result<Vec<String>, Error> {
-    let (mut newest, mut ends) = (None, false);
+    let (mut nearest, mut ends) = (None::<Vec<String>>, false);
     for commit in line(&buffer.commit(staged)?, buffer) {
         let commit = commit?;
         ends = commit.parents.is_empty();
@@ -49,10 +76,12 @@ fn changed_as_a_whole(staged: ObjectId, shown: ObjectId, buffer: &ObjectBuffer<'
         if changes.is_empty() {
             return Ok(changes);
         }
-        newest.get_or_insert(changes);
+        if nearest.as_ref().is_none_or(|nearest| changes.len() < nearest.len()) {
+            nearest = Some(changes);
+        }
     }
     // What was promoted may be older than the commits that were looked at.
-    Ok(newest.filter(|_| ends).unwrap_or_default())
+    Ok(nearest.filter(|_| ends).unwrap_or_default())
 }
 
 /// What differs in the directories that no commit of any staging branch has as they are shown.

@@ -1,6 +1,6 @@
 //! A branch that was promoted very often is known as it was after the first time.
 
-use super::{Way, promote, push_commit, server, tip};
+use super::{Way, application, metadata, promote, push_commit, server, tip};
 use crate::push::config_map;
 use crate::support::{Lab, Repo};
 
@@ -46,6 +46,8 @@ fn is_known(server: &Repo, clone: &Repo, last: usize, what: &str) {
         status.contains(&format!("{dry} of main, promoted from {NEXT}, which is 1 dry commit ahead")),
         "{what}: {status}"
     );
+    let doctor = server.hydrate(&["doctor"]).stdout;
+    assert!(!doctor.contains("was not made by hydration") && !doctor.contains("not a promotion"), "{what}: {doctor}");
 }
 
 #[test]
@@ -87,4 +89,45 @@ fn noted(server: &Repo) {
     let who = ["-c", "user.name=Promoter", "-c", "user.email=promoter@example.com"];
     let note = ["notes", "--ref=promoter.history", "add", "-m", "{\"Sha-dry-active\":[\"7\"]}", "env/prod"];
     server.git(&who.iter().chain(&note).copied().collect::<Vec<_>>());
+}
+
+#[test]
+fn what_was_changed_by_hand_is_named_and_undone_as_doctor_says() {
+    let lab = Lab::new();
+    let (server, clone) = server(&lab, &[], &[("web", "prod", NEXT)]);
+    promote(&server, ACTIVE, NEXT, None, Way::Merge);
+    let (file, text) = application("web", "prod", NEXT);
+    clone.commit("again", &[(&file, &text), ("apps/web/prod/config.yaml", &config_map("web", "2"))]);
+    clone.push().success();
+    for is_merge in [false, true] {
+        clone.git(&["fetch", "-q"]);
+        clone.git(&["checkout", "-q", "--detach", "origin/env/prod"]);
+        if is_merge {
+            clone.git(&["merge", "-q", "--no-ff", "--no-commit", "origin/env/prod-next"]);
+        }
+        let by = clone.commit("by hand", &[("web/manifest.yaml", &config_map("web", "9"))]);
+        let told = clone.run("git", &["push", "-q", "origin", "HEAD:env/prod"]).success().remote().join(" ");
+        assert!(told.contains(&format!("from what hydration made, by {}", &by[..7])), "{told}");
+        let merge = clone.commit("beside", &[("NOTES", &by)]);
+        clone.git(&["push", "-q", "origin", "HEAD:env/prod"]);
+        let status = server.hydrate(&["status"]).exits(1).stdout;
+        let line = format!(
+            "its tip {} is not what hydration made: it changes web/manifest.yaml, by {}",
+            &merge[..7],
+            &by[..7]
+        );
+        assert!(status.contains(&line), "{status}");
+        let doctor = server.hydrate(&["doctor"]).exits(1).stdout;
+        let what = format!(
+            "env/prod is at {}, which is not a promotion of what hydration made: {} changes it",
+            &merge[..7],
+            &by[..7]
+        );
+        assert!(doctor.contains(&what), "{doctor}");
+        let cure = doctor.split("as an account that may promote: ").nth(1).expect("a cure");
+        clone.run("sh", &["-ec", cure.lines().next().expect("a line")]).success();
+        server.hydrate(&["status"]).success();
+        assert_eq!(metadata(&server, ACTIVE, "")["drySha"].as_str().is_some(), true);
+        server.hydrate(&["status"]).success();
+    }
 }

@@ -77,6 +77,58 @@ fn a_promotion_that_changed_no_object_is_passed_over() {
     assert_eq!(value(&server, "environments/prod:web"), "one");
 }
 
+#[test]
+fn a_revert_by_hand_is_described_in_the_push_and_a_rollback_has_promoter_know_of_it() {
+    let lab = Lab::new();
+    let server = lab.server();
+    server.allow("hydrate.promoter");
+    let (clone, tips) = values(&server, 3);
+    // Hydration has seen the branch.
+    change(&clone, "db", "nothing of it");
+    clone.git(&["fetch", "-q"]);
+    clone.git(&["checkout", "-q", "--detach", "origin/environments/prod"]);
+    clone.git(&["revert", "--no-edit", "-m", "1", "HEAD"]);
+    let told = clone.run("git", &["push", "-q", "origin", "HEAD:environments/prod"]).success().remote().join(" ");
+    let by = tip(&server, PROD);
+    let shows = server.git(&["rev-parse", &format!("{}^2", tips[1])]);
+    let line = format!("`{PROD}` went back by {} to what `{NEXT}` had at {}", &by[..7], &shows[..7]);
+    let cure = format!("git hydrate rollback {PROD} --to {} --reason TEXT", &tips[1][..7]);
+    let told = told.split_whitespace().collect::<Vec<_>>().join(" ");
+    assert!(told.contains(&line) && told.contains(&cure), "{told}");
+    // As the hint has it: the files are there already, and the commit says so.
+    rollback(&server, &["--to", &tips[1][..7]]).success();
+    let message = server.git(&["log", "-1", "--format=%B", PROD]);
+    assert!(message.contains(&format!("Promoter-restored-from: {}", tips[1])), "{message}");
+    let told = rollback(&server, &["--to", &tips[1][..7]]).exits(2).stderr;
+    assert!(told.contains("the branch has just what"), "{told}");
+    // What was taken back by hand counts as what it went to.
+    rollback(&server, &[]).success();
+    assert_eq!(value(&server, "environments/prod:web"), "one");
+    let status = server.hydrate(&["status"]).stdout;
+    assert!(status.contains(&format!("restored to {} of before; {NEXT} waits", &tips[0][..7])), "{status}");
+    let status: serde_json::Value = serde_json::from_str(&server.hydrate(&["status", "--json"]).stdout).expect("JSON");
+    let prod = status["branches"].as_array().expect("branches").iter().find(|one| one["branch"] == PROD).expect("prod");
+    assert_eq!(prod["promotedFrom"][0]["restoredTo"], tips[0].as_str(), "{prod}");
+    verified(&server);
+    // A promotion says nothing, and neither does Promoter's own restore.
+    clone.git(&["checkout", "-q", "main"]);
+    change(&clone, "web", "four");
+    clone.git(&["fetch", "-q"]);
+    clone.git(&["checkout", "-q", "--detach", "origin/environments/prod"]);
+    let (tree, next) = ("origin/environments/prod-next^{tree}", "origin/environments/prod-next");
+    let merge = clone.git(&["commit-tree", tree, "-p", "HEAD", "-p", next, "-m", "Promote"]);
+    clone.git(&["checkout", "-q", "--detach", &merge]);
+    let told = clone.run("git", &["push", "-q", "origin", "HEAD:environments/prod"]).success().stderr;
+    assert!(!told.contains("went back"), "{told}");
+    let status = server.hydrate(&["status"]).stdout;
+    assert!(!status.contains("restored"), "{status}");
+    let message = format!("Revert\n\nPromoter-restored-from: {}\n", tips[1]);
+    let tree = format!("{}^{{tree}}", tips[1]);
+    let restored = clone.git(&["commit-tree", &tree, "-p", "HEAD", "-m", &message]);
+    let told = clone.run("git", &["push", "-q", "origin", &format!("{restored}:environments/prod")]).success().stderr;
+    assert!(!told.contains("went back"), "{told}");
+}
+
 /// `web` and `api` share the branch `environments/prod`, each with a directory that is promoted on its own.
 fn by_directory(server: &Repo) -> Repo {
     server.hydrate(&["config", "set", "activePaths.environments/prod", "[web, api]"]).success();
@@ -107,7 +159,8 @@ fn a_directory_goes_back_to_what_it_had_whatever_was_promoted_beside_it() {
     let lab = Lab::new();
     let server = lab.server();
     let clone = by_directory(&server);
-    noted(&server, &promote_directory(&server, "web"));
+    let first = promote_directory(&server, "web");
+    noted(&server, &first);
     promote_directory(&server, "api");
     for step in ["two", "three"] {
         change(&clone, "web", step);
@@ -126,6 +179,10 @@ fn a_directory_goes_back_to_what_it_had_whatever_was_promoted_beside_it() {
     assert_eq!(shown(), ["one", "two"]);
     let told = rollback(&server, &["--path", "web"]).exits(2).stderr;
     assert!(told.contains("no earlier commit of web of `environments/prod` has other objects"), "{told}");
+    let status = server.hydrate(&["status"]).stdout;
+    let both = format!("{NEXT}/api (restored to ");
+    let restored = format!("{NEXT}/web (restored to {})", &first[..7]);
+    assert!(status.contains(&both) && status.contains(&restored), "{status}");
     // By a dry commit, and by how many times the directory changed.
     rollback(&server, &["--path", "web", "--to", &clone.git(&["rev-parse", "HEAD~1"])]).success();
     assert_eq!(shown(), ["three", "two"]);

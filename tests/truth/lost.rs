@@ -81,7 +81,7 @@ fn a_branch_that_the_server_lost_is_missing_and_not_up_to_date() {
     server.git(&["update-ref", "-d", "refs/heads/environments/prod"]);
     let told = server.hydrate(&["status"]).exits(1).stdout;
     let missing = format!(
-        "missing: it was at {}; to restore it, on the server: git update-ref refs/heads/environments/prod {}",
+        "missing: hydration left it at {}; to restore it, on the server: git update-ref refs/heads/environments/prod {}",
         clone.git(&["rev-parse", "--short=7", "origin/environments/prod"]),
         clone.git(&["rev-parse", "origin/environments/prod"])
     );
@@ -188,7 +188,12 @@ fn production_that_a_button_deleted_is_back_as_it_was_by_the_command_that_everyt
     let command = format!("git update-ref refs/heads/environments/dev {promoted}");
     let status = server.hydrate(&["status"]).exits(1).stdout;
     let was = &promoted[..7];
-    assert!(status.contains(&format!("missing: it was at {was}; to restore it, on the server: {command}")), "{status}");
+    assert!(
+        status.contains(&format!(
+            "missing: when a push last came in it ended with {was}; to restore it, on the server: {command}"
+        )),
+        "{status}"
+    );
     // Each push says so until it is back, and the staging branch goes on; so it does where it was deleted too.
     for (round, also) in [("one", ""), ("two", "refs/heads/environments/dev-next")] {
         if !also.is_empty() {
@@ -197,7 +202,9 @@ fn production_that_a_button_deleted_is_back_as_it_was_by_the_command_that_everyt
         clone.commit(round, &[("apps/web/dev/config.yaml", &config_map("web", round))]);
         let told = clone.push().success().stderr.replace("remote: ", "");
         let told = told.split_whitespace().collect::<Vec<_>>().join(" ");
-        let warning = format!("warning: `environments/dev`, which is promoted to, was deleted: it was at {was}");
+        let warning = format!(
+            "warning: `environments/dev`, which is promoted to, was deleted: when a push last came in it ended with {was}"
+        );
         assert!(told.contains(&warning) && told.contains(&command), "{round}: {told}");
     }
     assert_eq!(server.run("git", &["rev-parse", "-q", "--verify", "environments/dev"]).code, Some(1));

@@ -48,14 +48,14 @@ fn missing(status: &BranchStatus, is_of_platform: bool) -> String {
         false => String::new(),
     };
     let (was, command) = match &status.restorable {
-        Some(Restorable { tip, is_start: true }) => {
+        Some(Restorable { tip, is_start: true, .. }) => {
             return format!(
                 "missing: push the commit that was deployed from a clone; if nothing was promoted yet, on the server: git \
                  update-ref {name} {tip}{again}"
             );
         }
-        Some(Restorable { tip, is_start: false }) => {
-            (format!(": it was at {}", short(tip)), format!("git update-ref {name} {tip}{again}"))
+        Some(Restorable { tip, is_start: false, is_promoted }) => {
+            (format!(": {}", left_at(short(tip), *is_promoted)), format!("git update-ref {name} {tip}{again}"))
         }
         None => (String::new(), "git hydrate catch-up".to_owned()),
     };
@@ -67,20 +67,46 @@ fn missing(status: &BranchStatus, is_of_platform: bool) -> String {
     }
 }
 
+/// Where a branch was that is gone: what a promoter writes is known as of the last push.
+fn left_at(tip: &str, is_promoted: bool) -> String {
+    match is_promoted {
+        true => format!("when a push last came in it ended with {tip}"),
+        false => format!("hydration left it at {tip}"),
+    }
+}
+
 /// What was promoted to a sync branch.
 pub(in crate::cli) fn promoted(status: &BranchStatus) -> String {
-    let names: Vec<&str> = status.promoted_from.iter().map(|staging| staging.branch.as_str()).collect();
+    let restored = |staging: &Promotion| staging.restored_to.as_deref().map(|to| format!("restored to {}", short(to)));
+    let names: Vec<String> = match &status.promoted_from[..] {
+        [one] => vec![one.branch.clone()],
+        several => several.iter().map(|one| one.branch.clone() + &in_brackets(restored(one))).collect(),
+    };
     let from = names.join(", ");
     match &status.promoted_from[..] {
+        [one] if one.restored_to.is_some() => {
+            format!("{} of before; {from} waits{}", restored(one).unwrap_or_default(), ahead(one.ahead))
+        }
         [] if status.dry_sha.is_none() => "nothing is promoted to it yet".to_owned(),
         [] => "written by a promoter".to_owned(),
         _ if status.dry_sha.is_none() && status.is_empty => format!("nothing is promoted from {from} yet"),
         _ if status.dry_sha.is_none() => format!("not as it was promoted from {from}"),
-        [Promotion { ahead: Some(0), .. }] => format!("promoted from {from}"),
-        [Promotion { ahead: Some(1), .. }] => format!("promoted from {from}, which is 1 dry commit ahead"),
-        [Promotion { ahead: Some(count), .. }] => format!("promoted from {from}, which is {count} dry commits ahead"),
+        [one] => format!("promoted from {from}{}", ahead(one.ahead)),
         _ => format!("promoted from {from}"),
     }
+}
+
+/// `, which is 2 dry commits ahead`; nothing where it is not ahead.
+fn ahead(count: Option<usize>) -> String {
+    match count {
+        None | Some(0) => String::new(),
+        Some(1) => ", which is 1 dry commit ahead".to_owned(),
+        Some(count) => format!(", which is {count} dry commits ahead"),
+    }
+}
+
+fn in_brackets(what: Option<String>) -> String {
+    what.map_or_else(String::new, |what| format!(" ({what})"))
 }
 
 /// Whether the dry commit that a branch shows failed when the settings changed.

@@ -6,7 +6,7 @@ use crate::metadata::{PROMOTIONS_REF, restored_from, restoring_message, restorin
 use crate::owners::error::HydrateError;
 use crate::owners::setup::Setup;
 use crate::owners::snapshot::Snapshot;
-use crate::repo::{Error, Mode, NewCommit, Notes, ObjectBuffer, ObjectId, Refs, Signature, TreeEdit};
+use crate::repo::{Commit, Error, Mode, NewCommit, Notes, ObjectBuffer, ObjectId, Refs, Signature, TreeEdit};
 use dry_files::path::RepoPath;
 
 /// What goes back, and where.
@@ -55,6 +55,20 @@ pub(crate) enum Unrestored {
     Same(String),
 }
 
+/// Whether a commit took a branch, or the directory, back to `target` by itself, so that a promoter does not know of it.
+fn is_taken_back_by_hand(
+    commit: &Commit,
+    target: &Commit,
+    directory: Option<&RepoPath>,
+    (notes, buffer): (&mut Notes, &ObjectBuffer<'_>),
+) -> Result<bool, Error> {
+    let [parent] = commit.parents[..] else { return Ok(false) };
+    let is_declared = restored_from(&commit.message, notes.get(commit.id, buffer)?.as_deref()).is_some();
+    let part = |tree| directory.map_or(Ok(Some((Mode::Directory, tree))), |dir| buffer.entry(tree, dir.as_str()));
+    let is_change = part(buffer.commit(parent)?.tree)? != part(commit.tree)?;
+    Ok(!is_declared && is_change && target.id != commit.id)
+}
+
 /// Whether a branch is the active branch of a promoter: what is promoted to it, hydration writes elsewhere.
 pub(crate) fn is_active(setup: &Setup<'_>, branch: &BranchName) -> Result<bool, HydrateError> {
     let (found, _) = Snapshot::read(setup, ObjectBuffer::new(setup.repository))?;
@@ -92,7 +106,7 @@ pub(crate) fn restore(
             buffer.edit_tree(here.tree, &[(directory.to_string(), edit)].into())?
         }
     };
-    if tree == here.tree {
+    if tree == here.tree && !is_taken_back_by_hand(&here, &from, directory, (&mut notes, buffer))? {
         return Ok(Err(Unrestored::Same(short)));
     }
     let commit = buffer.write_commit(&NewCommit {

@@ -7,9 +7,10 @@ use std::fs;
 use std::path::{Path, PathBuf};
 
 use super::Doctor;
+use crate::install::Error;
 use crate::install::config::Config;
-use crate::install::{Error, is_executable};
 use crate::owners::branch_records::{BranchRecords, RECORDS_REF};
+use crate::owners::platform::is_executable;
 use crate::repo::{ObjectBuffer, ObjectId, Refs, Repository, object_id};
 use crate::settings::SETTINGS_REF;
 use dry_files::diag::{shell_path, shell_word};

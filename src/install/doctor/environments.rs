@@ -5,7 +5,7 @@ use dry_files::diag::shell_word;
 use super::{Doctor, Finding};
 use crate::argo::{BranchName, ref_of};
 use crate::history::{BranchState, BranchStatus, Restorable};
-use crate::install::forge::has_platform;
+use crate::owners::platform::telling_again;
 use crate::repo::object_id;
 
 impl Doctor<'_> {
@@ -32,7 +32,7 @@ impl Doctor<'_> {
         let git = self.git_command();
         let (name, dry_branch) = (&status.branch, &status.dry_branch);
         let (word, git_ref) = (shell_word(name), shell_word(&ref_of(name)));
-        let at = short(&status.tip);
+        let (at, again) = (short(&status.tip), telling_again(self.repository, &git, name));
         Some(if status.state == BranchState::NotHydrated && is_dry {
             Finding::bad(
                 format!("{name} is a dry branch, and Applications of {dry_branch} name it as their targetBranch"),
@@ -45,10 +45,11 @@ impl Doctor<'_> {
             Finding::advice(what, format!("{git} hydrate adopt {word}"))
         } else if let (false, Some(tip)) = (status.changed_by_others.is_empty(), &status.restorable) {
             let what = format!("{name} is at {at}, which hydration did not make: git hydrate verify tells of it");
-            Finding::bad(what, format!("{git} update-ref {git_ref} {}", tip.tip))
+            Finding::bad(what, format!("{git} update-ref {git_ref} {}{again}", tip.tip))
         } else if !status.changed_by_others.is_empty() {
-            let what = format!("{name} is at {at}, which is no promotion of what hydration made");
-            Finding::bad(what, format!("{git} hydrate verify {word}"))
+            let by = status.changed_by.as_deref().map_or(at, short);
+            let what = format!("{name} is at {at}, which is not a promotion of what hydration made: {by} changes it");
+            Finding::bad(what, status.taking_back("origin").unwrap_or_else(|| format!("{git} hydrate verify {word}")))
         } else if status.is_left {
             let what = format!("{name} is hydrated from {dry_branch}, which is not a dry branch any more");
             let add = format!("{git} hydrate config add dryBranches {}", shell_word(dry_branch));
@@ -64,7 +65,7 @@ impl Doctor<'_> {
             Finding::advice(format!("{name} is not made yet"), format!("{git} hydrate catch-up"))
         } else if let Some(recorded) = &status.recorded_tip {
             let what = format!("{name} was moved back by hand to {at}: hydration left it at {}", short(recorded));
-            Finding::bad(what, format!("{git} update-ref {git_ref} {recorded}"))
+            Finding::bad(what, format!("{git} update-ref {git_ref} {recorded}{again}"))
         } else if status.has_leftovers() {
             let delete = || format!("if nothing deploys it: {git} update-ref -d {git_ref}");
             let remedy = status.misspelt().map_or_else(delete, str::to_owned);
@@ -106,22 +107,19 @@ impl Doctor<'_> {
             let what = format!("{name}, which hydration made, is missing, and no Application names it");
             return Finding::advice(what, format!("to forget it: {git} hydrate catch-up"));
         }
+        let again = telling_again(self.repository, &git, name);
         match &status.restorable {
-            Some(Restorable { tip, is_start: true }) => Finding::bad(
+            Some(Restorable { tip, is_start: true, .. }) => Finding::bad(
                 format!("{name}, which is promoted to, is missing"),
                 format!(
                     "push the commit that was deployed from a clone; if nothing was promoted yet: {git} update-ref {ref_name} \
-                     {tip}"
+                     {tip}{again}"
                 ),
             ),
-            Some(Restorable { tip, is_start: false }) => {
-                let restored = format!("{git} update-ref {ref_name} {tip}");
-                let remedy = match has_platform(self.repository) {
-                    true => format!("{restored} && {git} hydrate tell --again {}", shell_word(name)),
-                    false => restored,
-                };
-                Finding::bad(format!("{name}, which hydration made, is missing"), remedy)
-            }
+            Some(Restorable { tip, is_start: false, .. }) => Finding::bad(
+                format!("{name}, which hydration made, is missing"),
+                format!("{git} update-ref {ref_name} {tip}{again}"),
+            ),
             None => {
                 Finding::bad(format!("{name}, which hydration made, is missing"), format!("{git} hydrate catch-up"))
             }

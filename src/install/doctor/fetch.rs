@@ -2,7 +2,7 @@
 
 use super::Doctor;
 use crate::argo::Patterns;
-use crate::install::is_executable;
+use crate::owners::platform::is_executable;
 use crate::owners::policy::Policy;
 use crate::owners::recorded;
 use crate::repo::ObjectBuffer;

@@ -7,7 +7,7 @@ use dry_files::diag::{printable, shell_path, shell_word};
 use super::Doctor;
 use crate::install::Error;
 use crate::install::forge::{FORGE_PUSHER, GITEA, Mirror, forge_pusher, mirror};
-use crate::install::is_executable;
+use crate::owners::platform::is_executable;
 use crate::repo;
 
 /// How many branches are named.

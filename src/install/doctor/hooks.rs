@@ -11,7 +11,8 @@ use super::Doctor;
 use crate::install::calling::{calling, calls};
 use crate::install::hook::{CLIENT_HOOKS, Hook, Owner, SERVER_HOOKS, binary_of};
 use crate::install::place::{Place, content, hooks_dir};
-use crate::install::{Error, Io as _, Version, is_executable, kept};
+use crate::install::{Error, Io as _, Version, kept};
+use crate::owners::platform::is_executable;
 
 impl Doctor<'_> {
     pub(super) fn hook(&mut self, hook: &Hook) -> Result<(), Error> {

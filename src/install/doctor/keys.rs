@@ -5,8 +5,9 @@ use std::path::Path;
 use dry_files::diag::{printable, shell_path, shell_word};
 
 use super::Doctor;
+use crate::install::Error;
 use crate::install::forge::GITEA;
-use crate::install::{Error, is_executable};
+use crate::owners::platform::is_executable;
 use crate::repo;
 
 /// What the value of a key must be.

@@ -294,7 +294,8 @@ impl Doctor<'_> {
         for status in statuses.iter().filter(|status| !status.changed_by_others.is_empty()) {
             let at = status.tip.get(..7).unwrap_or_default();
             let what = format!("{} of {remote} is at {at}, which hydration did not make", printable(&status.branch));
-            self.bad(what, format!("git hydrate verify {}", shell_word(&status.branch)));
+            let verify = || format!("git hydrate verify {}", shell_word(&status.branch));
+            self.bad(what, status.taking_back(remote).unwrap_or_else(verify));
         }
     }
 
