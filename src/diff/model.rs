@@ -4,7 +4,7 @@
 //! to others is a [`Thing`] that it provides; what it needs of others is a [`Use`] of a thing. A danger is then a change
 //! between two sides: a thing that goes while its users stay, a selector that no longer meets labels, weights that shift.
 //!
-//! Lists by kind are made at once. The index of things and uses is made when the first rule asks for it.
+//! Lists by kind and the index of names are made at once. The index of things and uses is made when the first rule asks for it.
 
 mod autoscaler;
 mod beside;
@@ -17,7 +17,7 @@ mod selector;
 mod thing;
 mod uses;
 
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::{BTreeMap, BTreeSet, HashMap};
 use std::sync::OnceLock;
 
 use go_yaml::Value;
@@ -51,11 +51,10 @@ impl<'a> Placed<'a> {
         Self { manifest, namespace }
     }
 
-    /// Whether both are one object to the API server, whichever its version.
-    pub(super) fn is(&self, other: &Placed<'_>) -> bool {
-        let key =
-            |one: &Placed<'_>| [one.manifest.home_group(), one.manifest.kind(), one.manifest.name()].map(str::to_owned);
-        self.namespace == other.namespace && key(self) == key(other)
+    /// What the API server knows it by, whichever its version.
+    fn name(&self) -> [&'a str; 4] {
+        let Self { manifest, namespace } = *self;
+        [manifest.home_group(), manifest.kind(), namespace, manifest.name()]
     }
 }
 
@@ -76,6 +75,8 @@ pub(super) struct Side<'a> {
     workloads: Vec<Placed<'a>>,
     kinds: BTreeMap<&'static str, Vec<Placed<'a>>>,
     hosts: hosts::Hosts,
+    /// Where the first object of each name is in `all`.
+    names: HashMap<[&'a str; 4], usize>,
     links: OnceLock<Links<'a>>,
 }
 
@@ -112,8 +113,15 @@ const LISTED: [&str; 19] = [
 impl<'a> Side<'a> {
     /// Of the objects of paths that change, beside those of the others.
     pub(super) fn new(objects: impl Iterator<Item = Placed<'a>>, beside: &'a Beside) -> Self {
-        let (all, workloads, kinds) = (Vec::new(), Vec::new(), BTreeMap::new());
-        let mut side = Self { beside, all, workloads, kinds, hosts: hosts::Hosts::default(), links: OnceLock::new() };
+        let mut side = Self {
+            beside,
+            all: Vec::new(),
+            workloads: Vec::new(),
+            kinds: BTreeMap::new(),
+            hosts: hosts::Hosts::default(),
+            names: HashMap::new(),
+            links: OnceLock::new(),
+        };
         for placed in objects {
             let manifest = placed.manifest;
             if pods::is_workload(manifest) {
@@ -123,6 +131,7 @@ impl<'a> Side<'a> {
                 side.kinds.entry(kind).or_default().push(placed);
             }
             side.hosts.add(placed);
+            side.names.entry(placed.name()).or_insert(side.all.len());
             side.all.push(placed);
         }
         side
@@ -194,7 +203,7 @@ impl<'a> Side<'a> {
 
     /// The object of the other side.
     pub(super) fn find(&self, of: Placed<'_>) -> Option<Placed<'a>> {
-        self.all.iter().copied().find(|one| one.is(&of))
+        self.names.get(&of.name()).and_then(|place| self.all.get(*place)).copied()
     }
 
     /// Whether some object is, or makes, the thing.
