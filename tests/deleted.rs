@@ -127,6 +127,16 @@ fn log_and_explain_in_a_clone_say_that_the_server_has_the_branch_no_more() {
     let asked = [&["log", DEV] as &[&str], &["explain", &format!("{DEV}:web/manifest.yaml:1")]];
     let warnings = || asked.map(|args| clone.hydrate(args).success().stderr);
     assert_eq!(warnings(), ["", ""]);
+    // The remote is asked once.
+    for args in asked {
+        let trace = lab.path("trace");
+        let mut command = clone.command("git");
+        let output = command.arg("hydrate").args(args).env("GIT_TRACE", &trace).output().expect("runs");
+        assert!(output.status.success(), "{output:?}");
+        let traced = std::fs::read_to_string(&trace).expect("written");
+        assert_eq!(traced.matches("trace: built-in: git upload-pack").count(), 1, "{args:?}: {traced}");
+        std::fs::remove_file(&trace).expect("removed");
+    }
     server.git(&["update-ref", "-d", &format!("refs/heads/{DEV}")]);
     let expected = format!(
         "warning: origin has no {DEV} any more: what is shown is as it was when last fetched\n  \

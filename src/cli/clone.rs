@@ -75,6 +75,8 @@ pub(super) struct Clone {
     is_branch_named: bool,
     /// Whether the settings were changed here and are not on the remote, as far as a fetch showed.
     has_unpushed_settings: bool,
+    /// The branches of the remote, where they were fetched just now.
+    fetched: Option<BTreeSet<String>>,
 }
 
 impl Clone {
@@ -175,6 +177,7 @@ impl Clone {
             branch,
             is_branch_named: arguments.branch.is_some(),
             has_unpushed_settings: false,
+            fetched: None,
         })
     }
 
@@ -338,7 +341,7 @@ impl Clone {
     /// The clone as if it had no more than its remote has: a branch that was deleted there stays in a clone until a fetch prunes it.
     pub(super) fn without_deleted(mut self) -> anyhow::Result<Self> {
         let Some(remote) = &self.remote else { return Ok(self) };
-        for branch in deleted::branches(&self.repository, &self.place, remote)? {
+        for branch in deleted::branches(&self.repository, &self.place, (remote, self.fetched.as_ref()))? {
             self.repository = self.repository.assuming(&format!("{}{branch}", self.place.read), None);
         }
         Ok(self)
@@ -351,7 +354,7 @@ impl Clone {
         offline: bool,
     ) -> anyhow::Result<()> {
         let Some(remote) = self.remote.as_ref().filter(|_| !offline) else { return Ok(()) };
-        let deleted = deleted::branches(&self.repository, &self.place, remote)?;
+        let deleted = deleted::branches(&self.repository, &self.place, (remote, self.fetched.as_ref()))?;
         let names: Vec<&str> = names.filter(|name| deleted.contains(*name)).collect();
         deleted::warning(remote, &names).iter().for_each(output::warn);
         Ok(())
@@ -379,6 +382,7 @@ impl Clone {
             anyhow!("{error:#}\nhint: to use the last fetched state: --offline")
         })?;
         warning.iter().for_each(output::warn);
+        self.fetched = deleted::fetched(&self.repository);
         let unpushed = unpushed::keep(&self.repository, remote)?;
         self.has_unpushed_settings = unpushed.is_some();
         unpushed.iter().for_each(output::warn);
