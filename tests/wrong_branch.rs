@@ -50,6 +50,18 @@ fn who_corrects_a_misspelt_branch_as_the_hint_says_pushes_once() {
 }
 
 #[test]
+fn who_corrects_a_misspelt_branch_is_not_sent_back_to_it() {
+    let lab = Lab::new();
+    let (_, clone, _) = led_to(&lab, &["web"], "environments/prdo");
+    let (file, text) = application("web", "prod");
+    clone.commit("corrected, without the line", &[(&file, &text)]);
+    let heard = clone.push().success().remote().join("\n");
+    let hint = "what left it is on `environments/prod` now; if this is intended, push a commit whose message ends with the line \
+                `Hydrate-Allow-Removal: environments/prdo`";
+    assert!(heard.contains(hint) && !heard.contains("did you mean"), "{heard}");
+}
+
+#[test]
 fn what_left_for_a_branch_of_another_name_is_told_where_it_is() {
     let lab = Lab::new();
     let (server, _, heard) = led_to(&lab, &["web"], "envs/production");

@@ -151,12 +151,15 @@ pub(crate) struct Why {
     pub by_settings: bool,
     /// The branches that Applications which left name now.
     pub now_on: BTreeSet<BranchName>,
+    /// Whether the branch that they left is younger than one of these: its name was the mistake.
+    pub is_corrected: bool,
 }
 
 impl Why {
     /// The branch that is probably the one that they left, with another name by mistake.
     fn misspelt(&self, left: &BranchName) -> Option<&BranchName> {
-        self.now_on.iter().find(|branch| is_near_branch(branch.as_str(), left.as_str()))
+        let near = self.now_on.iter().find(|branch| is_near_branch(branch.as_str(), left.as_str()));
+        near.filter(|_| !self.is_corrected)
     }
 }
 

@@ -255,6 +255,12 @@ impl<'a> Snapshot<'a> {
         held.or_else(|| self.freezes.start(settings, branch, &self.buffer))
     }
 
+    /// Whether both branches are there, and the first is new beside the other.
+    pub(crate) fn is_younger(&self, branch: &BranchName, other: &BranchName) -> bool {
+        let tips = self.tip(branch).zip(self.tip(other));
+        tips.is_some_and(|(own, other)| self.setup.repository.is_younger(own, other).unwrap_or(false))
+    }
+
     /// The branch that `HEAD` means in an Application: the first dry branch that exists.
     pub(crate) fn default_branch(&self) -> Option<&BranchName> {
         let exists = |branch: &&BranchName| self.tip(branch).is_some();

@@ -4,7 +4,25 @@ use std::collections::HashSet;
 
 use super::{Commit, Error, ObjectId, ObjectKind, Repository, object_id};
 
+/// A branch with so many commits has a name of its own.
+const YOUNG_MAX: usize = 10;
+
 impl Repository {
+    /// Whether a branch with the tip `own` is new beside one with the tip `other`: it has fewer commits, and not many.
+    pub(crate) fn is_younger(&self, own: ObjectId, other: ObjectId) -> Result<bool, Error> {
+        let own = self.age(own)?;
+        Ok(own < YOUNG_MAX && own < self.age(other)?)
+    }
+
+    /// How many commits a branch has, up to [`YOUNG_MAX`].
+    fn age(&self, tip: ObjectId) -> Result<usize, Error> {
+        let (mut age, mut next) = (0, self.has(tip).then_some(tip));
+        while let Some(commit) = next.filter(|_| age < YOUNG_MAX) {
+            (age, next) = (age + 1, self.first_parent(commit)?);
+        }
+        Ok(age)
+    }
+
     /// The commits after `from` up to `to`, oldest first, first parents only.
     ///
     /// None when `from` is not met within `limit` commits: the branch was rewound, or its history is cut off.

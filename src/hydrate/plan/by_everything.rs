@@ -422,8 +422,8 @@ fn removals(
     now.extend(mistaken.unread.iter().map(|application| destination(application)));
     let promoted: BTreeSet<&RepoPath> = tree.promoted(name).collect();
     before.retain(|destination| !promoted.contains(&destination.path));
-    let found = discover::removals(name, &before, &now, 0, (limit.share, limit.at_least), allowed);
-    let (mistake, removals) = match found {
+    let judged = discover::removals(name, &before, &now, 0, (limit.share, limit.at_least), allowed);
+    let (mistake, removals) = match judged {
         Ok(removals) => return Ok(removals),
         Err(refused) => refused,
     };
@@ -432,9 +432,10 @@ fn removals(
     // A branch that others write too was not misspelt.
     let goes = |one: &Arc<Application>| moved.iter().any(|moved| Arc::ptr_eq(moved, one));
     let has_no_other = |branch: &&BranchName| tree.applications(branch).all(goes);
-    let now_on =
+    let now_on: BTreeSet<BranchName> =
         moved.iter().map(|application| application.environment_branch()).filter(has_no_other).cloned().collect();
-    let diagnostic = mistake.diagnostic(&paths, &Why { by_settings: settings != tree.settings, now_on });
+    let is_corrected = now_on.iter().any(|other| found.is_younger(name, other));
+    let diagnostic = mistake.diagnostic(&paths, &Why { by_settings: settings != tree.settings, now_on, is_corrected });
     Err(match diagnostic.hint.clone().filter(|_| !tree.allowed_removals.is_empty()) {
         None => diagnostic,
         Some(hint) => diagnostic.hint(format!("its trailer allows {}; {hint}", some_of(&tree.allowed_removals))),
