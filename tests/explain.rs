@@ -211,7 +211,7 @@ fn what_keeps_an_object_as_it_is_is_told_where_it_is_explained() {
     clone.commit("more", &[("apps/chart/dev/values.yaml", "name: shop\nreplicas: 9\nimage: nginx:2\n")]);
     clone.push().success();
     let text = server.hydrate(&["explain", "deploy/shop"]).success().stdout;
-    assert!(text.contains("\n  held back    chart-dev is paused: chart shows "), "{text}");
+    assert!(text.contains("\n  held back    chart-dev is paused: chart shows dry commit "), "{text}");
     assert!(!server.hydrate(&["explain", "cm/dev-base"]).success().stdout.contains("held back"));
     server.hydrate(&["config", "set", "frozen", "{environments/dev: {reason: release}}"]).success();
     let text = server.hydrate(&["explain", "cm/dev-base"]).success().stdout;
@@ -404,7 +404,10 @@ fn what_is_behind_is_explained_by_the_commit_that_it_shows_and_by_what_failed_si
         text.contains("set in       apps/chart/dev/values.yaml:2") && !text.contains("cannot be determined"),
         "{text}"
     );
-    assert!(text.contains(&format!("\n  held back    chart-dev is behind: chart shows {}", &good[..7])), "{text}");
+    assert!(
+        text.contains(&format!("\n  held back    chart-dev is behind: chart shows dry commit {}", &good[..7])),
+        "{text}"
+    );
     assert!(text.contains(" failed: ") && text.contains("(apps/chart/dev/values.yaml:"), "{text}");
     assert!(!server.hydrate(&["explain", "cm/dev-base"]).success().stdout.contains("held back"));
 }

@@ -17,6 +17,9 @@ fn hydrated(server: &Repo) -> Repo {
 fn freeze(server: &Repo) {
     let told = server.hydrate(&["config", "set", "frozen.environments/prod", FREEZE]).success();
     assert!(told.stdout.contains("frozen: release week"), "{told:?}");
+    let end =
+        "note: the freeze of `environments/prod` lasts until: git hydrate config unset frozen.environments/prod\n";
+    assert!(told.stderr.contains(end), "{told:?}");
 }
 
 /// A commit that changes both environments.
@@ -83,6 +86,8 @@ fn whoever_asks_reads_that_a_branch_is_frozen_and_why() {
     let before = state(&server);
     let status = server.hydrate(&["status"]).success().stdout;
     assert!(status.contains("1 dry commit behind, frozen since 20") && status.contains(": release week"), "{status}");
+    let end = "\n  an admin ends the freeze on the server: git hydrate config unset frozen.environments/prod\n";
+    assert!(status.contains(end), "{status}");
     let status = server.hydrate(&["status", "--json"]).success().stdout;
     assert!(status.contains("\"reason\": \"release week\"") && status.contains("\"since\": \"20"), "{status}");
     let doctor = server.hydrate(&["doctor"]).stdout;

@@ -154,6 +154,14 @@ fn single_applications_go_back_and_the_others_go_on() {
         );
         assert!(metadata(PROD).contains(&listed), "{}", metadata(PROD));
         verified(server);
+        clone.commit("db: four", &[("apps/db/prod/config.yaml", &config_map("db", "four"))]);
+        let planned = clone.hydrate(&["plan"]).success().stdout;
+        assert!(planned.contains("stays as it is: web-prod (held: outage)\n"), "{planned}");
+        let planned = clone.hydrate(&["plan", "--json"]).success().stdout;
+        assert!(planned.contains("\"held\": \"outage\""), "{planned}");
+        let listed = clone.hydrate(&["apps"]).success().stdout;
+        assert!(listed.contains(&format!("    not hydrated: held at {}: outage\n", &first[..7])), "{listed}");
+        assert!(listed.contains("3 of 4 Applications hydrated from main\n"), "{listed}");
         hold(server, "").success();
         assert_eq!(value(server, "environments/prod:web"), "three");
         assert!(!metadata(PROD).contains("behind"));

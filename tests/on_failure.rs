@@ -54,7 +54,7 @@ fn an_application_that_fails_keeps_its_files_and_the_others_go_on() {
         let made = clone.git(&["rev-parse", "refs/remotes/hydrate/environments/dev"]);
         let told = clone.push().success().remote().join("\n");
         assert!(told.contains("1 of 2 manifests changed"), "{told}");
-        assert!(told.contains(&format!("web-dev is behind: web shows {}", &good[..7])), "{told}");
+        assert!(told.contains(&format!("web-dev is behind: web shows dry commit {}", &good[..7])), "{told}");
         assert!(told.contains("error: not valid YAML"), "{told}");
         assert_eq!(tip(&server, DEV), made, "a clone makes another commit");
         assert_eq!(entries(&server, "web"), kept);
@@ -490,7 +490,7 @@ fn a_paused_application_stays_as_it_is_until_it_is_not_paused() {
         clone.commit("pause web", &[(WEB_FILE, &with("\"true\"")), (WEB, &config_map("web", "two"))]);
         let told = clone.push().success().remote().join("\n");
         let place = format!("git-hydrate/paused at {WEB_FILE}:5:17");
-        assert!(told.contains(&format!("web-dev is paused: web shows {} ({place})", &good[..7])), "{told}");
+        assert!(told.contains(&format!("web-dev is paused: web shows dry commit {} ({place})", &good[..7])), "{told}");
         assert!(!told.contains("error"), "{told}");
         assert_eq!(
             (entries(server, "web"), behind(server)),

@@ -79,7 +79,11 @@ fn what_a_paused_application_holds_back_is_not_only_no_change() {
     let told = push(&clone, &["origin", "main"], &[]).success();
     let lines = said(&told);
     assert_eq!(lines[0], "no change in environments/dev, environments/prod", "{}", told.stderr);
-    assert!(lines[1].starts_with("  of environments/prod, web-prod is paused: web shows "), "{}", told.stderr);
+    assert!(
+        lines[1].starts_with("  of environments/prod, web-prod is paused: web shows dry commit "),
+        "{}",
+        told.stderr
+    );
 }
 
 /// As after `git push` twice: the environment branches are those that were fetched before.

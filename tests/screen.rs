@@ -31,15 +31,17 @@ fn a_terminal_gets_colours_and_the_pager_of_git() {
     let coloured = format!(
         "\u{1b}[36menvironments/dev \u{1b}[m  \u{1b}[33m{dry}\u{1b}[m of main  \u{1b}[32mup to date\u{1b}[m{last}"
     );
-    assert_eq!(at_terminal(&clone, &[])[..2], ["LESS=FRX".to_owned(), coloured.clone()]);
+    let header = at_terminal(&clone, &[]).swap_remove(1);
+    assert_eq!(header, "\u{1b}[2mbranch             dry commit       state\u{1b}[m");
+    assert_eq!(at_terminal(&clone, &[])[..3], ["LESS=FRX".to_owned(), header, coloured.clone()]);
     assert_eq!(at_terminal(&clone, &[("LESS", "S")])[0], "LESS=S");
-    assert_eq!(at_terminal(&clone, &[("GIT_PAGER", "cat")])[0], coloured);
+    assert_eq!(at_terminal(&clone, &[("GIT_PAGER", "cat")])[1], coloured);
     assert_eq!(at_terminal(&clone, &[("GIT_PAGER", "pager | head -1")]), ["LESS=FRX"]);
-    assert_eq!(at_terminal(&clone, &[("GIT_PAGER", "no-such-program")])[0], coloured);
+    assert_eq!(at_terminal(&clone, &[("GIT_PAGER", "no-such-program")])[1], coloured);
     for variables in [("NO_COLOR", "1"), ("TERM", "dumb")] {
-        assert_eq!(at_terminal(&clone, &[("GIT_PAGER", "cat"), variables])[0], plain, "{variables:?}");
+        assert_eq!(at_terminal(&clone, &[("GIT_PAGER", "cat"), variables])[1], plain, "{variables:?}");
     }
-    assert_eq!(clone.hydrate(&["status"]).success().stdout.lines().next(), Some(&*plain));
+    assert_eq!(clone.hydrate(&["status"]).success().stdout.lines().nth(1), Some(&*plain));
     clone.git(&["config", "color.ui", "always"]);
-    assert_eq!(clone.hydrate(&["status"]).success().stdout.lines().next(), Some(&*coloured));
+    assert_eq!(clone.hydrate(&["status"]).success().stdout.lines().nth(1), Some(&*coloured));
 }

@@ -347,7 +347,9 @@ fn an_application_that_another_process_left_behind_is_told_to_who_broke_it() {
     assert!(!told.contains("error") && !told.contains("behind"), "{told}");
     let told = held.release();
     assert!(
-        told.contains("1 of 2 manifests changed: 1 object changed, by another push\nweb is behind: it shows "),
+        told.contains(
+            "1 of 2 manifests changed: 1 object changed, by another push\nweb is behind: it shows dry commit "
+        ),
         "{told}"
     );
     assert!(told.contains("error: not valid YAML"), "{told}");

@@ -19,6 +19,7 @@ use anyhow::{Context as _, anyhow, bail};
 use dry_files::regular;
 
 use super::clone::{FETCH, is_server, remote_of};
+use super::status::cures::to_thaw;
 use super::unpushed::{self, UNPUSHED_REF};
 use super::{Outcome, WrongUse, in_the_way, output, settings_folder};
 use crate::argo::BranchName;
@@ -292,6 +293,13 @@ fn warn_of_changes(repository: &Repository, before: &Files, new: &Files) -> anyh
             printable(glob),
             printable(until)
         ));
+    }
+    for (glob, until) in new.frozen.new_since(&before.frozen, now) {
+        let (glob, thaw) = (printable(glob), to_thaw(glob));
+        output::warn(&match until.map(printable) {
+            Some(end) => format!("note: the freeze of `{glob}` ends by itself at {end}; to end it before: {thaw}"),
+            None => format!("note: the freeze of `{glob}` lasts until: {thaw}"),
+        });
     }
     // A server says it of all that there are, with what it hydrates.
     let Some(remote) = server_of(repository)? else { return Ok(()) };

@@ -58,7 +58,8 @@ JSON:
                             commit, settings, engine, missing, retry, unknown); changed: the path, of a file;
                             before: the revision, of an engine
       removes               paths that are removed
-      stays                 Applications that stay as they are while the others go on: application, path, paused
+      stays                 Applications that stay as they are while the others go on: application, path, paused, and
+                        held: the reason, of one that is held
       failures              what is wrong with those that are not paused
       mistakes              why the branch is known to stay: severity, message, span, application, hint
   problems, warnings        what belongs to no dry commit to hydrate";
@@ -172,7 +173,11 @@ fn add_branch(text: &mut String, branch: &PlannedBranch, frozen: Option<&Planned
         let _ = writeln!(text, "    {}", printable(&format!("{why}: {}", listed(names, NAMED_MAX))));
     }
     for stay in &branch.stays {
-        let why = if stay.paused { "paused" } else { "fails" };
+        let why = match (&stay.held, stay.paused) {
+            (Some(reason), _) => format!("held: {reason}"),
+            (None, true) => "paused".to_owned(),
+            (None, false) => "fails".to_owned(),
+        };
         let _ = writeln!(text, "    {}", printable(&format!("stays as it is: {} ({why})", stay.application)));
     }
     for failure in &branch.failures {

@@ -1,6 +1,6 @@
 //! `git hydrate status`: the state of each environment branch.
 
-mod cures;
+pub(super) mod cures;
 pub(super) mod row;
 mod unpushed_commits;
 mod wrong;
@@ -185,7 +185,7 @@ struct Here<'a> {
 fn text(branches: &[BranchStatus], here: &Here<'_>, wrong: &mut Wrong, paint: Paint) -> String {
     let mut gone = Gone::new(here.remote);
     let width = branches.iter().map(|status| status.branch.len()).max().unwrap_or_default();
-    let mut text = String::new();
+    let mut text = header(branches, width, paint);
     for status in branches {
         let dry = status.dry_sha.as_deref().map_or("nothing yet", short);
         let from = match status.state {
@@ -254,6 +254,15 @@ fn text(branches: &[BranchStatus], here: &Here<'_>, wrong: &mut Wrong, paint: Pa
         text.push_str(&wrong.of_limits(status, paint));
     }
     text
+}
+
+/// What the columns are.
+fn header(branches: &[BranchStatus], width: usize, paint: Paint) -> String {
+    let (dry, state) = ("dry commit", "state");
+    // As wide as `1a2b3c4 of main`.
+    let of_dry = branches.iter().map(|status| "1a2b3c4 of ".len() + status.dry_branch.len()).max().unwrap_or_default();
+    let line = format!("{:width$}  {dry:of_dry$}  {state}", "branch");
+    format!("{}\n", paint.by(Style::Dim, &line))
 }
 
 /// How many recorded inputs of a branch are named; of more, `--json` has the names.

@@ -191,8 +191,8 @@ pub struct BehindPath {
     pub held: Option<String>,
 }
 
-/// `web-prod is behind: web shows 1a2b3c4`, `web is held: it shows 1a2b3c4: outage` of an Application of the name of its path,
-/// `web-prod is paused: web shows 1a2b3c4 (git-hydrate/paused at applications/prod/web.yaml:6:5)`
+/// `web-prod is behind: web shows dry commit 1a2b3c4`, `web is held: it shows dry commit 1a2b3c4: outage` of an Application of the
+/// name of its path, `web-prod is paused: web shows dry commit 1a2b3c4 (git-hydrate/paused at applications/prod/web.yaml:6:5)`
 impl fmt::Display for BehindPath {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let what = match (&self.held, self.paused) {
@@ -206,7 +206,7 @@ impl fmt::Display for BehindPath {
             None => (path, "it"),
         };
         match self.dry_sha.as_deref().and_then(|dry_sha| dry_sha.get(..7)) {
-            Some(dry_sha) => write!(f, "{name} is {what}: {shown} shows {dry_sha}")?,
+            Some(dry_sha) => write!(f, "{name} is {what}: {shown} shows dry commit {dry_sha}")?,
             None => write!(f, "{name} is {what}: nothing is hydrated yet")?,
         }
         match (&self.held, &self.paused_at) {
@@ -254,6 +254,9 @@ pub struct Frozen {
     /// The hydrated commit whose files it has, where the setting `hold` wants it so: somebody has to end it.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub at: Option<String>,
+    /// The key of the setting `frozen` that says so.
+    #[serde(skip)]
+    pub(crate) glob: Option<String>,
 }
 
 /// `frozen until 2024-12-24: release`, `held at 1a2b3c4: outage`
@@ -272,7 +275,7 @@ impl fmt::Display for Frozen {
 impl From<&Freeze> for Frozen {
     fn from(freeze: &Freeze) -> Self {
         let at = freeze.at.map(|at| at.to_string());
-        Self { reason: freeze.reason.clone(), until: freeze.until.clone(), at }
+        Self { reason: freeze.reason.clone(), until: freeze.until.clone(), at, glob: freeze.glob.clone() }
     }
 }
 

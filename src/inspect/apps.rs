@@ -13,10 +13,11 @@ use crate::argo::{AppName, Application, By, Maker, PAUSED, Rule, RuleSet, Standi
 use crate::discover::{Discovery, Makers};
 use crate::manifest::{self, Manifest};
 use crate::owners::error::HydrateError;
-use crate::owners::policy::Policy;
+use crate::owners::policy::{self, Policy};
 use crate::render::Renderers;
 use crate::repo::TreeFiles;
 use crate::repo::{ObjectBuffer, ObjectId, Repository};
+use crate::settings::{Hold, Holds};
 
 /// One Application of a dry tree.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
@@ -47,7 +48,7 @@ pub(crate) struct ListedApplication {
     pub sync_branch: Option<String>,
     /// The directory of its manifests there.
     pub path: String,
-    /// Whether it is hydrated from this tree; one that is paused keeps what was hydrated before.
+    /// Whether it is hydrated from this tree; one that is paused or held keeps what was hydrated before.
     pub hydrated: bool,
     /// Why it is not, or what is wrong with it.
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -146,11 +147,19 @@ pub(crate) fn list(tree: &Tree<'_>, renderers: &Renderers) -> Result<Listed, Hyd
     problems.extend(discovered.unanswered.iter().map(|maker| maker.diagnostic.clone()));
     let mistakes = discovered.mistakes.iter().map(|(_, mistake)| mistake);
     problems.extend(mistakes.filter(|mistake| mistake.is_error()).cloned());
+    let holds = match tree.repository {
+        Some((repository, _)) => policy::holds(&repository.refs()?, &ObjectBuffer::new(repository))?.0,
+        None => Holds::default(),
+    };
     let mut applications = Vec::with_capacity(discovered.applications.len());
     for (index, (application, standing)) in discovered.applications.iter().zip(&verdict.standings).enumerate() {
         let about = |finding: &&crate::argo::Finding| finding.applications.contains(&index);
         let finding = verdict.findings.iter().find(about).map(|finding| finding.diagnostic.message.clone());
+        let hold = hold_of(application, &holds, &judged.policy).filter(|_| *standing == Standing::Hydrated);
+        let stays = application.paused || hold.is_some();
+        let held = hold.map(|hold| format!("held at {}: {}", hold.at.to_hex_with_len(7), hold.reason));
         let reason = match standing {
+            Standing::Hydrated if held.is_some() => held,
             Standing::Hydrated if application.paused => {
                 let place = application.places.paused.as_ref().map(|place| format!(" at {place}")).unwrap_or_default();
                 Some(format!("paused by the annotation `{PAUSED}`{place}"))
@@ -159,11 +168,18 @@ pub(crate) fn list(tree: &Tree<'_>, renderers: &Renderers) -> Result<Listed, Hyd
             Standing::OtherBranch => Some(format!("its `targetRevision` is `{}`", application.dry.target_revision)),
             Standing::Pinned | Standing::OtherRepository => finding,
         };
-        applications.push(listed(application, *standing == Standing::Hydrated && !application.paused, reason));
+        applications.push(listed(application, *standing == Standing::Hydrated && !stays, reason));
     }
     applications.sort_by(|a, b| (&a.branch, &a.path, &a.name).cmp(&(&b.branch, &b.path, &b.name)));
     let makers = makers(&judged);
     Ok(Listed { dry_branch: judged.dry_branch.to_string(), applications, problems, makers })
+}
+
+/// What keeps an Application as its branch has it. Nothing does on a branch that is promoted.
+fn hold_of<'h>(application: &Application, holds: &'h Holds, policy: &Policy) -> Option<&'h Hold> {
+    let branch = application.environment_branch();
+    let is_promoted = application.sync_branch != *branch || policy.settings.is_shared(branch);
+    holds.of_branch(branch).iter().find(|hold| !is_promoted && hold.has(application))
 }
 
 fn makers(Judged { policy, discovered, .. }: &Judged) -> BTreeSet<String> {

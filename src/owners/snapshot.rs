@@ -224,7 +224,7 @@ impl<'a> Snapshot<'a> {
             return Some(hold.freeze());
         }
         let of = |name: &BranchName| self.policy.settings.frozen.of(name, now);
-        of(branch).or_else(|| of(sync).filter(|_| sync != branch && self.tip(sync).is_none())).cloned()
+        of(branch).or_else(|| of(sync).filter(|_| sync != branch && self.tip(sync).is_none()))
     }
 
     /// What is held of a branch. Nothing is of one that a promoter reads: it would take the branch at its word.

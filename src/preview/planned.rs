@@ -16,6 +16,7 @@ use crate::hydrate::state::Run;
 use crate::hydrate::stopped::Stopped;
 use crate::owners::error::HydrateError;
 use crate::owners::setup::Setup;
+use crate::settings::Hold;
 
 /// What hydrating would do.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Default)]
@@ -91,8 +92,11 @@ pub struct PlannedStay {
     pub application: String,
     /// The directory of its manifests on the branch.
     pub path: String,
-    /// Whether the Application is paused; else it fails.
+    /// Whether the Application is paused or held; else it fails.
     pub paused: bool,
+    /// Why the setting `hold` keeps it as it is; none where that does not.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub held: Option<String>,
 }
 
 /// One Application that is rendered.
@@ -227,6 +231,10 @@ fn plan_once(setup: &Setup<'_>, attempt: &Attempt) -> Result<Planned, Stopped> {
     });
     let frozen = frozen.collect();
     let mut commits: Vec<PlannedCommit> = plans.iter().map(commit).collect();
+    for branch in commits.iter_mut().flat_map(|commit| &mut commit.branches) {
+        let holds = BranchName::read(&branch.branch).map(|name| run.found.holds.of_branch(&name)).unwrap_or_default();
+        name_holds(&mut branch.stays, holds);
+    }
     let is_reported = |branch: &PlannedBranch| {
         let failure = run.branches.get(branch.branch.as_str()).and_then(Branch::failure);
         !matches!(failure, Some(Outcome::Failed { unnamed: true, .. }))
@@ -299,14 +307,22 @@ fn branch(name: &BranchName, step: &Step<Work>) -> PlannedBranch {
 impl PlannedStay {
     fn new(application: &Application, paused: bool) -> Self {
         let (application, path) = (application.name.to_string(), application.sync_path.to_string());
-        Self { application, path, paused }
+        Self { application, path, paused, held: None }
+    }
+}
+
+/// Says of Applications that stay by whose wish they do.
+fn name_holds(stays: &mut [PlannedStay], holds: &[Hold]) {
+    for stay in stays.iter_mut().filter(|stay| stay.paused) {
+        let hold = holds.iter().find(|hold| !hold.is_whole() && hold.names(&stay.application));
+        stay.held = hold.map(|hold| hold.reason.clone());
     }
 }
 
 impl From<&Left> for PlannedStay {
     fn from(left: &Left) -> Self {
         let application = left.application.as_ref().map(ToString::to_string).unwrap_or_default();
-        Self { application, path: left.path.to_string(), paused: left.is_paused }
+        Self { application, path: left.path.to_string(), paused: left.is_paused, held: None }
     }
 }
 

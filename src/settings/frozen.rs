@@ -29,12 +29,15 @@ pub struct Freeze {
     /// The hydrated commit whose files it has, where it is the setting `hold` that wants it so: that does not end by itself.
     #[serde(skip)]
     pub(crate) at: Option<ObjectId>,
+    /// The key of the setting `frozen` that says so; none where another one does.
+    #[serde(skip)]
+    pub(crate) glob: Option<String>,
 }
 
 impl Freeze {
     /// That of a branch which a run leaves to others.
     pub(crate) fn of_other_runs() -> Self {
-        Self { reason: "left to another run".to_owned(), until: None, at: None }
+        Self { reason: "left to another run".to_owned(), until: None, at: None, glob: None }
     }
 
     /// When it ends, in seconds since 1970; none when it does not by itself.
@@ -65,9 +68,21 @@ impl Frozen {
     }
 
     /// What keeps a branch from getting commits at `now`, in seconds since 1970. Of several, the one that lasts longest.
-    pub(crate) fn of(&self, branch: &BranchName, now: i64) -> Option<&Freeze> {
-        let in_force = self.naming(branch).filter(|freeze| freeze.is_in_force(now));
-        in_force.max_by_key(|freeze| freeze.end().unwrap_or(i64::MAX))
+    pub(crate) fn of(&self, branch: &BranchName, now: i64) -> Option<Freeze> {
+        let in_force = self.naming(branch).filter(|(_, freeze)| freeze.is_in_force(now));
+        let (glob, freeze) = in_force.max_by_key(|(_, freeze)| freeze.end().unwrap_or(i64::MAX))?;
+        Some(Freeze { glob: Some(glob.to_owned()), ..freeze.clone() })
+    }
+
+    /// The globs of which something is in force at `now` that `before` did not say, each with its end as written.
+    pub(crate) fn new_since<'f>(
+        &'f self,
+        before: &'f Self,
+        now: i64,
+    ) -> impl Iterator<Item = (&'f str, Option<&'f str>)> {
+        let is_new =
+            move |(glob, freeze): &(&String, &Freeze)| freeze.is_in_force(now) && before.0.get(*glob) != Some(*freeze);
+        self.0.iter().filter(is_new).map(|(glob, freeze)| (glob.as_str(), freeze.until.as_deref()))
     }
 
     /// Whether a branch is named, be it over or not.
@@ -89,8 +104,8 @@ impl Frozen {
         self.0.keys().map(String::as_str).filter(move |glob| !is_used(glob))
     }
 
-    fn naming(&self, branch: &BranchName) -> impl Iterator<Item = &Freeze> {
-        self.0.iter().filter(|(glob, _)| matches(glob, branch)).map(|(_, freeze)| freeze)
+    fn naming(&self, branch: &BranchName) -> impl Iterator<Item = (&str, &Freeze)> {
+        self.0.iter().filter(|(glob, _)| matches(glob, branch)).map(|(glob, freeze)| (glob.as_str(), freeze))
     }
 
     /// Errors: an invalid glob, reason or date.
@@ -150,7 +165,11 @@ mod tests {
         let branch = BranchName::new("environments/prod").expect("a branch");
         for (text, now, expected) in rows {
             let frozen = read(text).expect(text).frozen;
-            assert_eq!(frozen.of(&branch, now).map(|freeze| freeze.reason.as_str()), expected, "{text} at {now}");
+            assert_eq!(
+                frozen.of(&branch, now).as_ref().map(|freeze| freeze.reason.as_str()),
+                expected,
+                "{text} at {now}"
+            );
         }
     }
 

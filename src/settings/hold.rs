@@ -53,7 +53,7 @@ struct Written {
 impl Hold {
     /// What keeps the whole branch from getting commits.
     pub(crate) fn freeze(&self) -> Freeze {
-        Freeze { reason: self.reason.clone(), until: self.until.clone(), at: Some(self.at) }
+        Freeze { reason: self.reason.clone(), until: self.until.clone(), at: Some(self.at), glob: None }
     }
 
     /// Whether it is of the whole branch.

@@ -37,13 +37,21 @@ pub(super) fn unnamed(status: &BranchStatus) -> String {
     )
 }
 
-/// Who goes on with what the setting `hold` keeps as it is, and how.
+/// Who goes on with what the settings `hold` and `frozen` keep as it is, and how.
 pub(super) fn held(status: &BranchStatus) -> String {
+    if let Some(glob) = status.frozen.as_ref().and_then(|frozen| frozen.why.glob.as_ref()) {
+        return format!("  an admin ends the freeze on the server: {}\n", to_thaw(glob));
+    }
     let is_whole = status.frozen.as_ref().is_some_and(|frozen| frozen.why.at.is_some());
     match is_whole || !status.held.is_empty() {
         true => format!("  an admin ends the hold on the server: git hydrate resume {}\n", shell_word(&status.branch)),
         false => String::new(),
     }
+}
+
+/// What ends a freeze, by its key.
+pub(in crate::cli) fn to_thaw(glob: &str) -> String {
+    format!("git hydrate config unset {}", shell_word(&format!("frozen.{glob}")))
 }
 
 /// Dry branches that do not exist, and what brings each back: said below the first branch that is hydrated from it.

@@ -3,6 +3,7 @@
 use std::collections::HashMap;
 use std::fmt::{Display, Write as _};
 
+use super::row::short;
 use crate::history::BranchStatus;
 use crate::show::{Cause, Paint, Style, causes, counted};
 use dry_files::diag::{Diagnostic, printable};
@@ -45,7 +46,10 @@ impl Wrong {
         let mut known: Vec<(String, usize)> = known.into_iter().collect();
         known.sort();
         let branches: Vec<String> = known.iter().map(|(branch, _)| printable(branch)).collect();
-        let failed = format!("{} failed", counted(&commits));
+        let failed = match &commits[..] {
+            [only] => format!("dry commit {} failed", short(only)),
+            several => format!("{} failed", counted(several).replacen("commits", "dry commits", 1)),
+        };
         let failed = match is_new || branches.is_empty() {
             true => failed,
             false => format!("{failed}, as {} did", branches.join(" and ")),
