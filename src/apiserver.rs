@@ -13,7 +13,7 @@ mod since;
 
 use std::collections::BTreeSet;
 
-use kube_validate::{Crds, Finding, Judge};
+use kube_validate::{Crds, Finding, Judge, Reason, Severity, Verdict};
 
 use crate::argo::Application;
 use crate::diff::ObjectName;
@@ -34,7 +34,12 @@ pub(crate) struct Server<'s> {
     pub validate: Validate,
     /// Names of warnings that are not reported.
     silent: &'s [String],
+    /// Whether objects that name no namespace get none: the Application says none for them.
+    gives_no_namespace: bool,
 }
+
+/// The rule that an object of a namespace says which, where its Application does not.
+pub(crate) const NO_NAMESPACE: &str = "no-namespace";
 
 /// What a server says of one object.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -72,13 +77,20 @@ impl<'s> Server<'s> {
         let known = application.kube_version().and_then(|version| version.parse().ok());
         let kubernetes = known.or_else(|| settings.kubernetes.of(branch, sync).copied());
         let server = Self::running(kubernetes.unwrap_or(Kubernetes::NEWEST), settings)?;
-        (validate != Validate::Off).then_some(Self { validate, ..server })
+        (validate != Validate::Off).then_some(Self { validate, ..server }.for_objects_of(application))
+    }
+
+    /// The server for objects that are deployed as an Application says.
+    pub(crate) fn for_objects_of(self, application: &Application) -> Self {
+        let namespace = application.destination_namespace.as_deref().unwrap_or_default();
+        Self { gives_no_namespace: namespace.is_empty(), ..self }
     }
 
     /// One of a version, of whose refusals all count.
     pub(crate) fn running(kubernetes: Kubernetes, settings: &'s Settings) -> Option<Self> {
         let minor = kubernetes.judged_as()?;
-        Some(Self { minor, validate: Validate::Refuse, silent: &settings.silent_warnings })
+        let silent = &settings.silent_warnings;
+        Some(Self { minor, validate: Validate::Refuse, silent, gives_no_namespace: false })
     }
 
     /// `Kubernetes 1.36`
@@ -119,12 +131,38 @@ impl<'s> Server<'s> {
             None => judge.judge(manifest.object()),
         };
         let is_told = |finding: &Finding| !self.silent.iter().any(|name| name == finding.rule);
-        let findings = verdict.findings.into_iter().filter(is_told);
+        let without = self.lacks_namespace(manifest, &verdict).then(no_namespace);
+        let findings = verdict.findings.into_iter().chain(without).filter(is_told);
         let findings = findings.map(|finding| if is_secret(manifest) { without_value(finding) } else { finding });
         let findings: Vec<Said> = findings.map(|finding| Said { finding, was_before: false }).collect();
         let is_unknown_kind = verdict.is_unknown_kind;
         let object = || ObjectName::of(manifest);
         (is_unknown_kind || !findings.is_empty()).then(|| Answer { object: object(), findings, is_unknown_kind })
+    }
+}
+
+impl Server<'_> {
+    /// Whether an object is in a namespace, and nothing says which. Of a kind that is not known, or not served, it is not.
+    fn lacks_namespace(&self, manifest: &Manifest, verdict: &Verdict) -> bool {
+        let is_known = !verdict.is_unknown_kind && manifest.kind() != "List";
+        let is_served = || verdict.findings.iter().all(|finding| finding.reason != Reason::NotServed);
+        let is_namespaced = || match verdict.is_namespaced {
+            Some(is_namespaced) => is_namespaced,
+            None => is_served() && !manifest::is_cluster_kind(manifest.group(), manifest.kind()),
+        };
+        self.gives_no_namespace && manifest.namespace().is_empty() && is_known && is_namespaced()
+    }
+}
+
+/// Reference: argo-cd 3.4 controller/state.go `CompareAppState` ("Namespace for … is missing", a condition `InvalidSpecError`) and
+/// sync.go `SyncAppState`: with such a condition nothing of the Application is synced.
+fn no_namespace() -> Finding {
+    Finding {
+        field: "metadata.namespace".to_owned(),
+        rule: NO_NAMESPACE,
+        reason: Reason::Required,
+        message: "is not set, and neither is `spec.destination.namespace` of the Application".to_owned(),
+        severity: Severity::Refused,
     }
 }
 

@@ -246,8 +246,7 @@ impl Application {
 
     /// Whether one of its fields that rules point at is there.
     fn has_place(&self, span: &Span) -> bool {
-        let Places { name, repo_url, target_revision, dry_path, sync_branch, sync_path, hydrate_to, paused: _ } =
-            &self.places;
+        let Places { name, repo_url, target_revision, dry_path, sync_branch, sync_path, hydrate_to, .. } = &self.places;
         let places = [name, repo_url, target_revision, dry_path, sync_branch, sync_path];
         places.into_iter().chain(hydrate_to).any(|place| place == span)
     }
@@ -460,6 +459,8 @@ pub struct Places {
     pub hydrate_to: Option<Span>,
     /// The key of the annotation by which it is paused, without its line.
     pub paused: Option<Span>,
+    /// The key `spec.destination`, without its line.
+    pub destination: Option<Span>,
 }
 
 impl Places {

@@ -76,6 +76,7 @@ mod mistakes;
 mod moved;
 mod mutations;
 mod new_secrets;
+mod no_namespace;
 mod nothing;
 mod notify;
 mod objects;

@@ -5,7 +5,7 @@ use std::collections::HashMap;
 use dry_files::diag::{Diagnostic, Span};
 use kube_validate::Reason;
 
-use super::{Answer, Said, SaidWhere, Server};
+use super::{Answer, NO_NAMESPACE, Said, SaidWhere, Server};
 use crate::argo::Application;
 use crate::diff::ObjectName;
 use crate::settings::Validate;
@@ -18,6 +18,9 @@ const SENTENCES_MAX: usize = 50;
 const CHOSEN: &str = "a template that asks `.Capabilities` knows nothing of the cluster unless you say it: name its kinds, such as \
                       `networking.k8s.io/v1/Ingress`, in `helm.apiVersions` of the Application and its version in \
                       `helm.kubeVersion`, or both in the setting `clusters` (git hydrate clusters import --help)";
+
+/// What objects without a namespace lack.
+const NAMESPACE_FOR_ALL: &str = "set `namespace` there, or in each object: until then Argo CD syncs nothing of the Application (`InvalidSpecError`)";
 
 /// What is said of objects of several Applications.
 #[derive(Debug, Default)]
@@ -68,6 +71,11 @@ impl One<'_> {
     pub(crate) fn is_of_value(&self) -> bool {
         !matches!(self.said.finding.reason, Reason::Unknown | Reason::Required | Reason::NotServed)
     }
+
+    /// Whether it is that nothing says the namespace of the object.
+    fn is_without_namespace(&self) -> bool {
+        self.said.finding.rule == NO_NAMESPACE
+    }
 }
 
 /// The sentence for one thing that is said.
@@ -103,7 +111,8 @@ impl<'a> Answers<'a> {
             server: server.clone(),
             is_strict,
             was_before: one.said.was_before,
-            kind: one.object.kind.clone(),
+            // That is one mistake, of the Application.
+            kind: if one.is_without_namespace() { String::new() } else { one.object.kind.clone() },
             said: SaidWhere::of(&one.said.finding),
         };
         match self.places.get(&likeness).and_then(|place| self.all.get_mut(*place)) {
@@ -129,7 +138,11 @@ impl<'a> Answers<'a> {
             .all
             .into_iter()
             .map(|alike| {
-                let span = place(&alike.first);
+                let first = &alike.first;
+                let span = match first.is_without_namespace() {
+                    true => first.application.places.destination.clone(),
+                    false => place(first),
+                };
                 alike.sentence(span)
             })
             .collect();
@@ -157,18 +170,20 @@ impl<'a> Alike<'a> {
             "" => finding.message.clone(),
             field => format!("`{field}` {}", finding.message),
         };
+        let who = if self.first.is_without_namespace() { "Argo CD" } else { &self.server };
         let text = match finding.is_refusal() {
-            true => format!("{} refuses {objects}: {what}", self.server),
+            true => format!("{who} refuses {objects}: {what}"),
             false => format!("{objects}: {what} [{}]", finding.rule),
         };
-        let what = format!("{} refuses it, so the sync fails: {what}", self.server);
+        let what = format!("{who} refuses it, so the sync fails: {what}");
         let is_of_template =
             span.as_ref().is_some_and(|span| span.path.components().any(|directory| directory == "templates"));
         let diagnostic = Diagnostic::warning(text).at(span.unwrap_or_else(|| application.places.name.clone()));
         let diagnostic = application.tells(diagnostic.of(application.name.as_str()));
-        let diagnostic = match finding.reason == Reason::NotServed && is_of_template {
-            true => diagnostic.hint(CHOSEN),
-            false => diagnostic,
+        let diagnostic = match (self.first.is_without_namespace(), finding.reason) {
+            (true, _) => diagnostic.hint(NAMESPACE_FOR_ALL),
+            (false, Reason::NotServed) if is_of_template => diagnostic.hint(CHOSEN),
+            (false, _) => diagnostic,
         };
         Sentence {
             diagnostic: Diagnostic { is_refused_strictly: self.is_strict, ..diagnostic },

@@ -173,6 +173,7 @@ fn application(
             sync_path: sync_path_place.span(),
             hydrate_to: hydrate_to.as_ref().map(|(_, place)| place.span()),
             paused: paused.map(|place| place.span().unquoted()),
+            destination: spec.entry("destination").map(|entry| entry.key_place.span().unquoted()),
         },
         hydrate_to: hydrate_to.map(|(branch, _)| branch),
     })

@@ -271,7 +271,8 @@ fn counted(count: usize, what: &str) -> String {
 }
 
 fn summary(checked: &Checked, has_worktree: bool) -> String {
-    let Checked { dry_branch, applications, hydrated, rendered, unknown_kinds, findings } = checked;
+    let Checked { dry_branch, applications, hydrated, rendered, unknown_kinds, kinds_without_schema, findings } =
+        checked;
     if *applications == 0 && findings.is_empty() {
         let (place, edits) = if has_worktree { (" in HEAD", NOT_COMMITTED) } else { ("", "") };
         return format!("there is no Application with `spec.sourceHydrator`{place}\n{edits}{NOTHING}");
@@ -280,7 +281,10 @@ fn summary(checked: &Checked, has_worktree: bool) -> String {
     let others = if others > 0 { format!(", {others} not hydrated from there") } else { String::new() };
     let unknown = match unknown_kinds {
         0 => String::new(),
-        count => format!("; not judged, since no schema is known: {}", counted(*count, "object")),
+        count => {
+            let kinds = listed(kinds_without_schema.iter().map(|kind| printable(kind)), NAMED_MAX);
+            format!("; not judged, since no schema is known: {} of {kinds}", counted(*count, "object"))
+        }
     };
     format!("{}: {rendered} of {hydrated} Applications of {dry_branch} render{others}{unknown}\n", counts(findings))
 }

@@ -3,7 +3,7 @@
 mod exposed;
 mod refused;
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 use dry_files::diag::{Diagnostic, Refusal, Span};
 use dry_files::view::{Files, Kind, View};
@@ -207,6 +207,9 @@ pub(crate) struct Checked {
     pub rendered: usize,
     /// How many objects are of kinds that nothing is known to define, so that they are not judged.
     pub unknown_kinds: usize,
+    /// These kinds.
+    #[serde(skip_serializing_if = "BTreeSet::is_empty")]
+    pub kinds_without_schema: BTreeSet<String>,
     /// What is wrong or odd, by place; each once, however many Applications share it.
     pub findings: Vec<CheckFinding>,
 }
@@ -380,7 +383,7 @@ pub(crate) fn check(
         }
     }
     let asked = refused::Asked { rendered: &rendered, policy: &policy, context: &context, kubernetes };
-    let unknown_kinds = asked.find(renderers, &mut found);
+    let unknown = asked.find(renderers, &mut found);
     for (application, _) in rendered.iter().filter(|(_, result)| result.manifests.is_empty()) {
         let profile = policy.settings.profile.into();
         let why = render::why_nothing(application, &View::new(tree.files), profile);
@@ -391,7 +394,8 @@ pub(crate) fn check(
         applications: discovered.applications.len(),
         hydrated: hydrated.len(),
         rendered: rendered.len(),
-        unknown_kinds,
+        unknown_kinds: unknown.values().sum(),
+        kinds_without_schema: unknown.into_keys().collect(),
         findings: found.sorted(),
     })
 }

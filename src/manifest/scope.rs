@@ -2,6 +2,7 @@
 
 /// Kinds of Kubernetes that live outside of namespaces.
 const CLUSTER_KINDS: &[(&str, &str)] = &[
+    ("", "ComponentStatus"),
     ("", "Namespace"),
     ("", "Node"),
     ("", "PersistentVolume"),
@@ -13,6 +14,11 @@ const CLUSTER_KINDS: &[(&str, &str)] = &[
     ("admissionregistration.k8s.io", "ValidatingWebhookConfiguration"),
     ("apiextensions.k8s.io", "CustomResourceDefinition"),
     ("apiregistration.k8s.io", "APIService"),
+    ("authentication.k8s.io", "SelfSubjectReview"),
+    ("authentication.k8s.io", "TokenReview"),
+    ("authorization.k8s.io", "SelfSubjectAccessReview"),
+    ("authorization.k8s.io", "SelfSubjectRulesReview"),
+    ("authorization.k8s.io", "SubjectAccessReview"),
     ("certificates.k8s.io", "CertificateSigningRequest"),
     ("certificates.k8s.io", "ClusterTrustBundle"),
     ("flowcontrol.apiserver.k8s.io", "FlowSchema"),
@@ -25,12 +31,16 @@ const CLUSTER_KINDS: &[(&str, &str)] = &[
     ("rbac.authorization.k8s.io", "ClusterRole"),
     ("rbac.authorization.k8s.io", "ClusterRoleBinding"),
     ("resource.k8s.io", "DeviceClass"),
+    ("resource.k8s.io", "DeviceTaintRule"),
+    ("resource.k8s.io", "ResourcePoolStatusRequest"),
+    ("resource.k8s.io", "ResourceSlice"),
     ("scheduling.k8s.io", "PriorityClass"),
     ("storage.k8s.io", "CSIDriver"),
     ("storage.k8s.io", "CSINode"),
     ("storage.k8s.io", "StorageClass"),
     ("storage.k8s.io", "VolumeAttachment"),
     ("storage.k8s.io", "VolumeAttributesClass"),
+    ("storagemigration.k8s.io", "StorageVersionMigration"),
 ];
 
 /// Whether objects of this kind of Kubernetes are in no namespace, whatever they say.

@@ -10,6 +10,8 @@ use crate::fields::{at, has as has_field, is_true, items, list, map, text};
 #[derive(Debug)]
 pub(crate) struct Version {
     pub(crate) schema: Option<Mapping>,
+    /// Whether its objects are in namespaces.
+    pub(crate) is_namespaced: bool,
     /// Whether `status` has a way of its own, and is dropped of what comes another way.
     pub(crate) drops_status: bool,
     /// What the server warns of, where the version is deprecated.
@@ -158,7 +160,7 @@ impl Group {
         let Some(spec) = map(object, "spec").filter(|spec| text(spec, "group") == group) else { return };
         let empty = Mapping::new();
         let names = map(spec, "names").unwrap_or(&empty);
-        let kind = text(names, "kind");
+        let (kind, is_namespaced) = (text(names, "kind"), text(spec, "scope") == "Namespaced");
         let others = list(names, "shortNames").iter().filter_map(Value::as_str);
         for name in [text(names, "plural"), text(names, "singular"), kind].into_iter().chain(others) {
             self.names.push((name.to_lowercase(), kind.to_owned()));
@@ -171,7 +173,7 @@ impl Group {
                 if own.is_empty() { format!("{group}/{name} {kind} is deprecated") } else { own.to_owned() }
             });
             let drops_status = map(version, "subresources").is_some_and(|all| has_field(all, "status"));
-            let version = Version { schema: schema.cloned(), drops_status, deprecation };
+            let version = Version { schema: schema.cloned(), is_namespaced, drops_status, deprecation };
             self.served.insert(format!("{name}/{kind}"), version);
         }
     }

@@ -88,6 +88,8 @@ pub struct Verdict {
     pub findings: Vec<Finding>,
     /// Whether no schema of the kind is known, so that nothing but this is said.
     pub is_unknown_kind: bool,
+    /// Whether objects of the kind are in namespaces, where a CRD says so; none of Kubernetes' own kinds.
+    pub is_namespaced: Option<bool>,
     /// Expressions of CEL that a server would evaluate for the object, or compile, and that were not judged as a whole.
     pub expressions_unjudged: usize,
 }
@@ -179,6 +181,7 @@ impl Judge {
         let mut read = self.read.borrow_mut();
         let defined = read.group(&self.crds, group, kind);
         if let Some(found) = defined.version(version, kind) {
+            verdict.is_namespaced = Some(found.is_namespaced);
             verdict.expressions_unjudged += self.custom(&context, found, (object, old), out);
         } else if let Some(meant) = defined.kind_of_name(kind).filter(|meant| *meant != kind) {
             let text = format!("no kind {} is served in {}; did you mean {}?", shown(kind), shown(group), shown(meant));

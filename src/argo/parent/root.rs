@@ -56,10 +56,13 @@ impl TryFrom<serde_json::Map<String, serde_json::Value>> for Root {
 
 /// The settings are not written as this text is, so its lines are no places.
 fn without_lines(mut application: Application) -> Application {
-    let Places { name, repo_url, target_revision, dry_path, sync_branch, sync_path, hydrate_to, paused } =
+    let Places { name, repo_url, target_revision, dry_path, sync_branch, sync_path, hydrate_to, paused, destination } =
         &mut application.places;
-    let all =
-        [name, repo_url, target_revision, dry_path, sync_branch, sync_path].into_iter().chain(hydrate_to).chain(paused);
+    let all = [name, repo_url, target_revision, dry_path, sync_branch, sync_path]
+        .into_iter()
+        .chain(hydrate_to)
+        .chain(paused)
+        .chain(destination);
     all.for_each(|span| *span = Span::file(span.path.clone()));
     application
 }

@@ -11,8 +11,8 @@ use super::checked::Checked;
 use super::definitions::{Definitions, KnownDefinitions};
 use super::manifest_of::manifest_of;
 use super::output::Output;
-use crate::apiserver::{Answer, Answers, One, Sentence, Server, own_crds};
-use crate::argo::{Application, BranchName, SeedIdentities};
+use crate::apiserver::{Answer, Answers, NO_NAMESPACE, One, Sentence, Server, own_crds};
+use crate::argo::{self, Application, BranchName, SeedIdentities};
 use crate::diff::ObjectName;
 use crate::discover::Removal;
 use crate::hydrate::plan::{Done, Hydration, Rendered};
@@ -27,6 +27,7 @@ use crate::render::places::{Places, Wanted};
 use crate::repo::{ObjectId, TreeFiles};
 use dry_files::diag::Diagnostic;
 use dry_files::path::RepoPath;
+use dry_files::view::View;
 
 /// What is said of all that the dry commits of one dry branch change.
 #[derive(Debug, Default)]
@@ -91,6 +92,9 @@ impl<'r> Judging<'r> {
         for (application, output) in hydration.outputs().filter(|(_, output)| is_judged(output)) {
             let before = before(application, branch, removals, self.found)?;
             if before == Some(output.manifest) {
+                if let Some(answers) = self.without_namespace(application, branch, output)? {
+                    self.say(branch, (application, output), answers);
+                }
                 continue;
             }
             if is_checked {
@@ -99,13 +103,38 @@ impl<'r> Judging<'r> {
             let Some(server) = Server::of(application, &self.found.policy.settings) else { continue };
             let answers = self.answers(&server, (branch, removals), output, before)?;
             if !answers.is_empty() {
-                let (application, record) = (application.clone(), output.record.clone());
-                let key = (branch.name.clone(), application.sync_path.clone());
-                let entry = Entry { application, answers, record, manifest: output.manifest };
-                self.refused.entries.insert(key, entry);
+                self.say(branch, (application, output), answers);
             }
         }
         Ok(())
+    }
+
+    fn say(&mut self, branch: &Branch, (application, output): (&Application, &Output), answers: Vec<Answer>) {
+        let (application, record) = (application.clone(), output.record.clone());
+        let key = (branch.name.clone(), application.sync_path.clone());
+        let entry = Entry { application, answers, record, manifest: output.manifest };
+        self.refused.entries.insert(key, entry);
+    }
+
+    /// That objects have no namespace any more, although their manifests are as they were: their Application said which before the run.
+    fn without_namespace(
+        &self,
+        application: &Application,
+        branch: &Branch,
+        output: &Output,
+    ) -> Result<Option<Vec<Answer>>, HydrateError> {
+        let mut answers = output.answers.clone();
+        answers.iter_mut().for_each(|answer| answer.findings.retain(|said| said.finding.rule == NO_NAMESPACE));
+        answers.retain(|answer| !answer.findings.is_empty());
+        let repository = self.found.setup.repository;
+        let dry = branch.dry_before().filter(|dry| !answers.is_empty() && repository.has(*dry));
+        let Some(dry) = dry else { return Ok(None) };
+        let files = TreeFiles::new(repository, self.found.buffer.commit(dry)?.tree);
+        let Ok(file) = View::new(&files).read(&application.file) else { return Ok(None) };
+        let file = argo::read(&application.file, &file.data);
+        let former = file.applications().find(|former| former.name == application.name);
+        let said = former.and_then(|former| former.destination_namespace.as_deref()).unwrap_or_default();
+        Ok(Some(answers).filter(|_| !said.is_empty()))
     }
 
     /// What is said of an Application's objects, those among them whose kinds CRDs define.

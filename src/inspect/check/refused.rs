@@ -23,15 +23,17 @@ pub(super) struct Asked<'a> {
 }
 
 impl Asked<'_> {
-    /// Takes down what is refused and warned of. Answers how many objects are of kinds that nothing is known to define.
-    pub(super) fn find(&self, renderers: &Renderers, found: &mut Findings) -> usize {
+    /// Takes down what is refused and warned of. Answers how many objects there are of each kind that nothing is known
+    /// to define.
+    pub(super) fn find(&self, renderers: &Renderers, found: &mut Findings) -> BTreeMap<String, usize> {
         let mut answers = Answers::default();
         let mut definitions = BTreeMap::new();
-        let mut unknown = 0;
+        let mut unknown: BTreeMap<String, usize> = BTreeMap::new();
+        let mut count = |kind: &str| *unknown.entry(kind.to_owned()).or_default() += 1;
         for (application, result) in self.rendered {
             let settings = &self.policy.settings;
             let server = match self.kubernetes {
-                Some(kubernetes) => Server::running(kubernetes, settings),
+                Some(kubernetes) => Server::running(kubernetes, settings).map(|one| one.for_objects_of(application)),
                 None => Server::of(application, settings),
             };
             let Some(server) = server else { continue };
@@ -45,10 +47,11 @@ impl Asked<'_> {
                 match judge {
                     Some(judge) => {
                         let answers = server.answers(judge, of_group);
-                        unknown += answers.iter().filter(|answer| answer.is_unknown_kind).count();
+                        let unjudged = answers.iter().filter(|answer| answer.is_unknown_kind);
+                        unjudged.for_each(|answer| count(&answer.object.kind));
                         said.extend(answers);
                     }
-                    None => unknown += of_group.count(),
+                    None => of_group.for_each(|manifest| count(manifest.kind())),
                 }
             }
             said.retain(|answer| !answer.findings.is_empty());
