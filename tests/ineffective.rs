@@ -58,8 +58,14 @@ fn a_value_that_nothing_reads_and_an_image_that_nothing_uses_are_told_before_a_p
         }
         assert!(!diff.contains("`unused`"), "{diff}");
     }
+    // So does the push that brings them, but for what a chart has by default, and not again.
+    let heard = clone.push().success().remote().join("\n");
+    assert!(["`replicaCout`", "`owner`", "an image `nginx`"].iter().all(|text| heard.contains(text)), "{heard}");
+    assert!(heard.contains("--> apps/web/dev/prod.yaml:1:1\n") && !heard.contains("`unused`"), "{heard}");
+    clone.commit("A value beside it", &[("apps/web/dev/prod.yaml", "replicaCout: 8\nreplicaCount: 4\n")]);
+    let heard = clone.push().success().remote().join("\n");
+    assert!(heard.contains("1 object changed") && !heard.contains("nothing in the chart"), "{heard}");
     // A push that does not touch them says nothing of them.
-    clone.push().success();
     clone.commit("Something else", &[("NOTES", "text")]);
     let diff = clone.hydrate(&["diff"]).success();
     assert!(!format!("{}{}", diff.stdout, diff.stderr).contains("nothing in the chart"), "{diff:?}");

@@ -256,6 +256,9 @@ impl Run<'_> {
             self.commit(&rendered, Some((&mut refused, &known)))?;
             planner.take(rendered, self)?;
         }
+        if self.preview.is_none() {
+            self.report.warnings.extend(refused.ineffective(&self.branches, &self.found)?);
+        }
         let (refusals, checked) = refused.warnings(&self.branches, &self.found)?;
         self.report.warnings.extend(checked);
         self.report.warnings.extend(refusals.iter().map(|refusal| refusal.diagnostic.clone()));

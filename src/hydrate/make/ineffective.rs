@@ -1,17 +1,19 @@
-//! What is written and changes nothing, of the Applications that a dry commit touches: a preview tells it.
+//! What is written and changes nothing, of the Applications that a dry commit touches. A preview tells all of it, a push what is in
+//! files that it changes and was not there before.
 
 use std::collections::BTreeMap;
 
 use super::branch::Branch;
 use super::output::Output;
 use crate::argo::{Application, BranchName};
-use crate::hydrate::plan::{Rendered, Step};
+use crate::hydrate::plan::{Done, Hydration, Rendered, Step};
 use crate::owners::error::HydrateError;
 use crate::owners::policy::render_context;
 use crate::owners::snapshot::Snapshot;
 use crate::render::Ineffective;
 use crate::repo::{ObjectId, TreeFiles};
 use dry_files::diag::Diagnostic;
+use dry_files::path::RepoPath;
 use dry_files::view::View;
 
 /// A warning for each, once for all Applications that have it.
@@ -24,10 +26,7 @@ pub(crate) fn warnings(
     let mut warnings: Vec<Diagnostic> = Vec::new();
     for (name, step) in &rendered.branches {
         let Step::Hydrate(hydration) = step else { continue };
-        let dry = branches.get(name).and_then(Branch::dry_before);
-        let dry = dry.filter(|dry| found.setup.repository.has(*dry));
-        let before = dry.map(|dry| Ok::<_, HydrateError>(Dry::new(dry, found.buffer.commit(dry)?.tree, found)));
-        let before = before.transpose()?;
+        let before = branches.get(name).map(|branch| Dry::before(branch, found)).transpose()?.flatten();
         let touched = hydration.outputs().filter(|(application, output)| {
             let is_as_before = before.as_ref().is_some_and(|before| before.gives_as(&now, application, output));
             !is_as_before
@@ -41,6 +40,49 @@ pub(crate) fn warnings(
         }
     }
     Ok(warnings)
+}
+
+/// How many Applications of a run are looked at: a pusher waits for it.
+const LOOKED_AT_MAX: usize = 32;
+
+/// Applications that a run rendered, by branch and path, as the last of its dry commits has them.
+#[derive(Debug, Default)]
+pub(crate) struct Touched(BTreeMap<(BranchName, RepoPath), Application>);
+
+impl Touched {
+    /// Adds what was rendered of a branch.
+    pub(super) fn add(&mut self, branch: &BranchName, hydration: &Hydration<Done>) {
+        for (application, _) in hydration.outputs().filter(|(_, output)| output.is_fresh) {
+            let key = (branch.clone(), application.sync_path.clone());
+            if self.0.len() < LOOKED_AT_MAX || self.0.contains_key(&key) {
+                self.0.insert(key, application.clone());
+            }
+        }
+    }
+
+    /// A warning of what changes nothing in files that differ from those before the run, by the last dry commit and its tree. What was
+    /// there before is left out.
+    pub(super) fn warnings(
+        &self,
+        (dry, tree): (ObjectId, ObjectId),
+        branches: &BTreeMap<BranchName, Branch>,
+        found: &Snapshot<'_>,
+    ) -> Result<Vec<Diagnostic>, HydrateError> {
+        let now = Dry::new(dry, tree, found);
+        let mut warnings: Vec<Diagnostic> = Vec::new();
+        for (name, branch) in branches {
+            let of_branch = self.0.iter().filter(|((of, _), _)| of == name);
+            let applications: Vec<&Application> = of_branch.map(|(_, application)| application).collect();
+            let before = Dry::before(branch, found)?;
+            for one in now.new_since(before.as_ref(), &applications) {
+                let is_same = |known: &Diagnostic| known.message == one.message && known.span == one.span;
+                if !warnings.iter().any(is_same) {
+                    warnings.push(one);
+                }
+            }
+        }
+        Ok(warnings)
+    }
 }
 
 /// What is reported of Applications. What charts have by default is reported where they did not have it before.
@@ -65,6 +107,34 @@ struct Dry<'a> {
 impl<'a> Dry<'a> {
     fn new(id: ObjectId, tree: ObjectId, found: &'a Snapshot<'a>) -> Self {
         Self { id: id.to_string(), files: TreeFiles::new(found.setup.repository, tree), found }
+    }
+
+    /// What a branch was hydrated from before the run.
+    fn before(branch: &Branch, found: &'a Snapshot<'a>) -> Result<Option<Self>, HydrateError> {
+        let dry = branch.dry_before().filter(|dry| found.setup.repository.has(*dry));
+        dry.map(|dry| Ok(Self::new(dry, found.buffer.commit(dry)?.tree, found))).transpose()
+    }
+
+    /// What of Applications changes nothing, in files that `before` does not have so. What it has with the Applications as they are
+    /// now is left out, unless it is in their own documents.
+    fn new_since(&self, before: Option<&Self>, applications: &[&Application]) -> Vec<Diagnostic> {
+        let mut all = self.ineffective(applications);
+        all.retain(|one| !one.is_default);
+        let Some(before) = before.filter(|_| !all.is_empty()) else {
+            return all.into_iter().map(|one| one.diagnostic).collect();
+        };
+        let known = before.ineffective(applications);
+        let (then, now) = (View::new(&before.files), View::new(&self.files));
+        let is_of_document = |path: &RepoPath| applications.iter().any(|application| application.file == *path);
+        let is_new = |one: &Diagnostic| {
+            let is_known = || known.iter().any(|known| known.diagnostic.message == one.message);
+            match &one.span {
+                Some(span) if then.content_id(&span.path) == now.content_id(&span.path) => false,
+                Some(span) => is_of_document(&span.path) || !is_known(),
+                None => !is_known(),
+            }
+        };
+        all.into_iter().map(|one| one.diagnostic).filter(is_new).collect()
     }
 
     fn ineffective(&self, applications: &[&Application]) -> Vec<Ineffective> {

@@ -9,6 +9,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use super::branch::Branch;
 use super::checked::Checked;
 use super::definitions::{Definitions, KnownDefinitions};
+use super::ineffective::Touched;
 use super::manifest_of::manifest_of;
 use super::output::Output;
 use crate::apiserver::{Answer, Answers, NO_NAMESPACE, One, Sentence, Server, own_crds};
@@ -36,6 +37,8 @@ pub(crate) struct Refused {
     entries: BTreeMap<(BranchName, RepoPath), Entry>,
     /// What an admin's checks are asked about.
     checked: Checked,
+    /// What is looked at for what changes nothing.
+    touched: Touched,
     /// Where places are looked for.
     last: Option<DryPlace>,
 }
@@ -87,6 +90,7 @@ impl<'r> Judging<'r> {
         hydration: &Hydration<Done>,
         removals: &[Removal],
     ) -> Result<(), HydrateError> {
+        self.refused.touched.add(&branch.name, hydration);
         let is_checked = self.found.setup.renderers.has_checks();
         let is_judged = |output: &Output| is_checked || !output.answers.is_empty() || defined(output).next().is_some();
         for (application, output) in hydration.outputs().filter(|(_, output)| is_judged(output)) {
@@ -198,13 +202,23 @@ fn before(
 }
 
 impl Refused {
+    /// A warning of what the dry commits write and what changes nothing.
+    pub(crate) fn ineffective(
+        &self,
+        branches: &BTreeMap<BranchName, Branch>,
+        found: &Snapshot<'_>,
+    ) -> Result<Vec<Diagnostic>, HydrateError> {
+        let Some(DryPlace { id, tree, .. }) = &self.last else { return Ok(Vec::new()) };
+        self.touched.warnings((*id, *tree), branches, found)
+    }
+
     /// What is said of what `branches` have now, each with its place: for an API server, and by an admin's checks.
     pub(crate) fn warnings(
         self,
         branches: &BTreeMap<BranchName, Branch>,
         found: &Snapshot<'_>,
     ) -> Result<(Vec<Refusal>, Vec<Diagnostic>), HydrateError> {
-        let Self { entries, checked, last } = self;
+        let Self { entries, checked, last, touched: _ } = self;
         let is_asked = !entries.is_empty() || !checked.is_empty();
         let Some(DryPlace { id, tree, identities }) = last.filter(|_| is_asked) else {
             return Ok((Vec::new(), Vec::new()));
