@@ -75,6 +75,55 @@ fn what_init_wrote_for_a_promoter_is_deployed_by_a_merge() {
 }
 
 #[test]
+fn a_chart_that_is_there_is_what_the_applications_deploy() {
+    let lab = Lab::new();
+    let clone = lab.server().clone_to("clone");
+    let chart = [
+        ("chart/Chart.yaml", "apiVersion: v2\nname: shop\nversion: 1.0.0\n"),
+        ("chart/values.yaml", "color: red\n"),
+        ("chart/values-prod.yaml", "color: blue\n"),
+        ("chart/charts/inner/Chart.yaml", "apiVersion: v2\nname: inner\nversion: 1.0.0\n"),
+        (
+            "chart/templates/config.yaml",
+            "apiVersion: v1\nkind: ConfigMap\nmetadata: {name: shop}\ndata: {color: '{{ .Values.color }}'}\n",
+        ),
+    ];
+    for (path, text) in chart {
+        let path = clone.path.join(path);
+        std::fs::create_dir_all(path.parent().expect("a directory")).expect("made");
+        std::fs::write(path, text).expect("written");
+    }
+    let told = clone.hydrate(&["init"]).success().stdout;
+    let wrote = "wrote  applications/dev.yaml\nwrote  applications/prod.yaml\nwrote  chart/values-dev.yaml\n\nnext\n";
+    assert!(told.starts_with(wrote) && told.contains("git commit -m 'Run shop in 2 environments'"), "{told}");
+    let check = clone.hydrate(&["check", "--worktree"]).success().stdout;
+    assert_eq!(check, "no errors, no warnings: 2 of 2 Applications of main render\n");
+    clone.commit("Run shop", &[]);
+    clone.push().success();
+    clone.git(&["fetch", "-q"]);
+    for (environment, color) in [("dev", "red"), ("prod", "blue")] {
+        let text = clone.git(&["show", &format!("origin/environments/{environment}:shop/manifest.yaml")]);
+        assert!(text.contains(&format!("color: {color}")), "{text}");
+    }
+}
+
+#[test]
+fn of_several_charts_one_has_to_be_named_and_any_directory_may_be() {
+    let lab = Lab::new();
+    let clone = lab.server().clone_to("clone");
+    let chart = "apiVersion: v2\nname: web\nversion: 1.0.0\n";
+    clone.commit("charts", &[("a/Chart.yaml", chart), ("b/Chart.yaml", chart), ("plain/x.yaml", "a: b\n")]);
+    let told = clone.hydrate(&["init"]).exits(2).stderr;
+    assert!(told.contains("this repository has charts already: a, b\n"), "{told}");
+    assert!(told.contains("git hydrate init --source a\n"), "{told}");
+    clone.hydrate(&["init", "--source", "no/such"]).exits(2);
+    let told = clone.hydrate(&["init", "--source", "plain", "qa"]).success().stdout;
+    assert!(told.starts_with("wrote  applications/qa.yaml\n\nnext"), "{told}");
+    let written = clone.file("applications/qa.yaml").expect("written");
+    assert!(written.contains("      path: plain\n    syncSource:") && !written.contains("helm:"), "{written}");
+}
+
+#[test]
 fn environments_and_the_application_have_the_names_that_are_given() {
     for style in ["--kustomize", "--chart", "--plain"] {
         let lab = Lab::new();

@@ -1,5 +1,7 @@
 //! `git hydrate init`: a start in a repository without Applications.
 
+mod own;
+
 use std::fs::{self, OpenOptions};
 use std::io::Write as _;
 use std::path::{Path, PathBuf};
@@ -13,15 +15,18 @@ use crate::discover::Discovery;
 use crate::install::Installer;
 use crate::owners::heads;
 use crate::repo::{Location, Repository, TreeFiles};
+use own::Own;
 
 /// Write a small working start: one application in each environment.
 ///
-/// Existing files are never overwritten. What is written is meant to be edited and kept.
+/// Where the repository has a chart already, its Applications are written in place of an example. Existing files are never
+/// overwritten. What is written is meant to be edited and kept.
 #[derive(Debug, clap::Args)]
 #[command(after_help = "\
 git hydrate init                            dev and prod, by a Kustomize base with overlays
 git hydrate init --chart dev staging prod   three environments, by a Helm chart
 git hydrate init --plain --name shop eu us  plain manifests of shop in eu and us
+git hydrate init --source charts/shop dev   what charts/shop has, in dev
 git hydrate init --promoter                 each environment is deployed once its staging branch is merged")]
 pub(super) struct Arguments {
     /// Write a Kustomize base with an overlay for each environment, as without an option.
@@ -37,9 +42,12 @@ pub(super) struct Arguments {
     /// merges pull requests.
     #[arg(long)]
     promoter: bool,
-    /// The name of the application.
-    #[arg(long, default_value = "hello", value_parser = label)]
-    name: String,
+    /// Write no example, but the Applications of what this directory has: a chart, a kustomization or manifests.
+    #[arg(long, value_name = "DIR", conflicts_with_all = ["kustomize", "chart", "plain"])]
+    source: Option<String>,
+    /// The name of the application; by default `hello`, or that of the chart which is there.
+    #[arg(long, value_parser = label)]
+    name: Option<String>,
     /// The environments in the order of promotion, production last.
     #[arg(value_name = "ENVIRONMENT", default_values = ["dev", "prod"], value_parser = label)]
     environments: Vec<String>,
@@ -98,7 +106,17 @@ pub(super) fn run(arguments: &Arguments, json: bool) -> anyhow::Result<Outcome> 
     let remote_url = url(&repository);
     let quoted = remote_url.as_deref().map_or_else(|| EXAMPLE_URL.to_owned(), in_yaml);
     let branch = branch(&repository)?;
-    let files = files(arguments, &branch, &quoted)?;
+    let is_example = arguments.kustomize || arguments.chart || arguments.plain;
+    let own = if is_example { None } else { Own::of(&repository, arguments.source.as_deref())? };
+    let name = arguments.name.as_deref().or(own.as_ref().map(|own| own.name.as_str())).unwrap_or("hello");
+    let files = match &own {
+        None => files(arguments, name)?,
+        Some(own) => {
+            let is_there = |path: &str| top.join(path).symlink_metadata().is_ok();
+            own.files(name, &arguments.environments, arguments.promoter, is_there)
+        }
+    };
+    let files = placed(files, &branch, &quoted)?;
     let there: Vec<&str> =
         files.iter().map(|(path, _)| path.as_str()).filter(|path| top.join(path).symlink_metadata().is_ok()).collect();
     if !there.is_empty() {
@@ -132,7 +150,7 @@ pub(super) fn run(arguments: &Arguments, json: bool) -> anyhow::Result<Outcome> 
         [one] => one.clone(),
         several => format!("{} environments", several.len()),
     };
-    let next = NEXT.replace("NAME", &arguments.name).replace("ENVIRONMENTS", &environments);
+    let next = NEXT.replace("NAME", name).replace("ENVIRONMENTS", &environments);
     let staged = match (arguments.promoter, arguments.environments.first()) {
         (true, Some(first)) => STAGED.replace("FIRST", first),
         _ => String::new(),
@@ -142,7 +160,7 @@ pub(super) fn run(arguments: &Arguments, json: bool) -> anyhow::Result<Outcome> 
 }
 
 /// The files of a start, each path with its text. The last environment is behind the others, so that there is something to promote.
-fn files(arguments: &Arguments, branch: &str, url: &str) -> anyhow::Result<Vec<(String, String)>> {
+fn files(arguments: &Arguments, name: &str) -> anyhow::Result<Vec<(String, String)>> {
     let templates = match arguments {
         Arguments { chart: true, .. } => CHART,
         Arguments { plain: true, .. } => PLAIN,
@@ -155,15 +173,22 @@ fn files(arguments: &Arguments, branch: &str, url: &str) -> anyhow::Result<Vec<(
         for (at, environment) in environments.iter().enumerate().take(if for_each { usize::MAX } else { 1 }) {
             let is_last = environments.len() > 1 && at + 1 == environments.len();
             let (tag, replicas) = if is_last { ("1.29.2", "3") } else { ("1.29.3", "1") };
-            let named = |text: &str| text.replace("NAME", &arguments.name).replace("ENVIRONMENT", environment);
+            let named = |text: &str| text.replace("NAME", name).replace("ENVIRONMENT", environment);
             let text = if path.starts_with("applications/") {
                 application(text, arguments.promoter)
             } else {
                 (*text).to_owned()
             };
-            let text = named(&text).replace("TAG", tag).replace("REPLICAS", replicas);
-            files.push((named(path), text.replace("DRY_BRANCH", branch).replace("REPO_URL", url)));
+            files.push((named(path), named(&text).replace("TAG", tag).replace("REPLICAS", replicas)));
         }
+    }
+    Ok(files)
+}
+
+/// The files in order, each with the dry branch and the URL of the repository.
+fn placed(mut files: Vec<(String, String)>, branch: &str, url: &str) -> anyhow::Result<Vec<(String, String)>> {
+    for (_, text) in &mut files {
+        *text = text.replace("DRY_BRANCH", branch).replace("REPO_URL", url);
     }
     files.sort();
     let twice = files.iter().zip(files.iter().skip(1)).find(|((path, _), (next, _))| path == next);
