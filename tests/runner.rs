@@ -85,6 +85,7 @@ mod odd_text;
 mod on_failure;
 mod ownership;
 mod pairs;
+mod places;
 mod plan;
 mod plugin;
 mod pre_push;

@@ -1,8 +1,10 @@
 //! The line of a dry file that a field of a rendered object comes from.
 //!
 //! The file is the one that the object is made of: a file of a directory, a resource of a kustomization, a template of a chart. Where
-//! it has the field as it is, that is the line. Else a value is looked for in the other files by [`trial`], and of a template the
-//! line counts that has the keys of the field one below the other.
+//! it has the field as it is, that is the line. Else that of the patch or the generator which says it ([`kustomized`]). Else a value is
+//! looked for in the other files by [`trial`], and of a template the line counts that has the keys of the field one below the other.
+
+mod kustomized;
 
 use std::collections::BTreeMap;
 use std::time::{Duration, Instant};
@@ -12,6 +14,7 @@ use dry_files::path::RepoPath;
 use dry_files::view::{Reads, View};
 use go_yaml::{self as yaml, Data, Limits, Node, Value};
 
+use self::kustomized::Field;
 use super::trial::{self, Trial};
 use super::{Context, Renderers};
 use crate::apiserver::field_path;
@@ -90,6 +93,15 @@ impl<'p> Places<'p> {
             && (!is_value || *scalar == text_at(manifest.object(), &field))
         {
             return span(*number);
+        }
+        if !self.time_left.is_zero() {
+            let begun = Instant::now();
+            let looked_for = Field { manifest, file: file.as_ref(), path: &field, is_value };
+            let found = kustomized::place(&View::new(context.files), reads, looked_for);
+            self.time_left = self.time_left.saturating_sub(begun.elapsed());
+            if found.is_some() {
+                return found;
+            }
         }
         let is_affordable = self.trials_left > 0 && took.saturating_mul(trial::TRIES_MAX) <= self.time_left;
         if is_affordable && context.renderer == RendererName::Native {

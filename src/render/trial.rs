@@ -227,8 +227,10 @@ fn instead_of(value: &str) -> String {
         "false" => return "true".to_owned(),
         _ => {}
     }
-    match value.parse::<u64>() {
-        Ok(number) if number < u64::MAX && number.to_string() == value => (number + 1).to_string(),
+    match value.parse::<i128>() {
+        Ok(number) if number.unsigned_abs() < u128::from(u64::MAX) && number.to_string() == value => {
+            (number + 1).to_string()
+        }
         _ => format!("{value}{MARK}"),
     }
 }

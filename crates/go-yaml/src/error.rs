@@ -27,6 +27,9 @@ pub struct Error {
     mark: Option<Mark>,
 }
 
+/// What is wrong with a quoted text that does not end.
+pub(super) const UNCLOSED: &str = "found unexpected end of stream";
+
 const TOO_DEEP: &str = "the document is nested deeper than the limit";
 
 impl Error {
@@ -151,6 +154,8 @@ impl Fault {
             Dialect::V3 => 0,
         };
         let prefix = if line == 0 { Cow::Borrowed("yaml: ") } else { Cow::Owned(format!("yaml: line {line}: ")) };
-        Error { prefix, message: self.message, mark: self.problem }
+        // The end of the text says nothing of the quote that is left open.
+        let mark = if self.message == UNCLOSED { self.context.or(self.problem) } else { self.problem };
+        Error { prefix, message: self.message, mark }
     }
 }

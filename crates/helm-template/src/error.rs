@@ -150,6 +150,14 @@ impl Error {
         self
     }
 
+    /// Sets the place to that of a dependency on the chart at `dir`: where it has none, or names a directory without a chart.
+    pub(crate) fn at_dependency(mut self, dir: &RepoPath, span: Span) -> Self {
+        if matches!(&self.0.kind, ErrorKind::NoChart(missing) if missing == dir) {
+            self.0.span = None;
+        }
+        self.at(span)
+    }
+
     /// Puts a word on the place.
     pub fn label(mut self, label: impl Into<String>) -> Self {
         self.0.label = label.into();

@@ -4,6 +4,7 @@
 
 use std::borrow::Cow;
 
+use super::super::error::UNCLOSED;
 use super::{Dialect, Fault, Position, Result, Scanner, Style, Token, TokenKind};
 
 /// The text of a scalar while it is put together from parts of the source.
@@ -142,7 +143,7 @@ impl<'a> Scanner<'a> {
                 return Err(self.in_scalar(start, "found unexpected document indicator"));
             }
             if self.is_end() {
-                return Err(self.in_scalar(start, "found unexpected end of stream"));
+                return Err(self.in_scalar(start, UNCLOSED));
             }
             // An escaped line break joins its line to the next without a blank.
             let mut breaks: Option<Breaks> = None;

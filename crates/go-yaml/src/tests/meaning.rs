@@ -258,7 +258,7 @@ fn mistakes_have_a_place() {
         ("a:\n\tb: 1\n", 2, 1, "found character that cannot start any token"),
         ("a:\n  - b\n  c: d\n", 3, 3, "did not find expected '-' indicator"),
         ("a: [1, 2\nb: 3\n", 2, 2, "did not find expected ',' or ']'"),
-        ("é: \"x\n", 2, 1, "found unexpected end of stream"),
+        ("é: \"x\n", 1, 4, "found unexpected end of stream"),
         ("a: 1\nb: é\u{7F}\n", 2, 5, "control characters are not allowed"),
         ("a: 1\nb: *x\n", 2, 4, "unknown anchor 'x' referenced"),
         ("a: 1\nb: !!int x\n", 2, 4, "cannot decode !!str `x` as a !!int"),

@@ -5,6 +5,7 @@ use std::sync::Arc;
 use dry_files::diag::{Diagnostic, Span};
 use dry_files::inputs::{ChartInput, InputError};
 use dry_files::path::RepoPath;
+use go_yaml::Limits;
 
 use super::Source;
 use super::walk::Total;
@@ -30,23 +31,28 @@ pub(super) fn resolve(source: Source<'_>, chart: &mut Chart, outer: &mut Vec<Rep
             continue;
         }
         let Some(relative) = dependency.repository.strip_prefix("file://") else {
-            missing.push(dependency.name);
+            missing.push(dependency.name.clone());
             continue;
         };
-        let span = || Span::file(chart.origin.clone());
+        let span = || place(source, chart, &dependency.name);
         let path = dir.resolve(relative).map_err(|error| {
             let kind = ErrorKind::MissingDependencies(vec![dependency.name.clone()]);
             kind.at(span()).hint(format!("the repository {} cannot be used: {error}", dependency.repository))
         })?;
         if outer.contains(&path) {
-            let kind = ErrorKind::DependencyCycle { name: dependency.name, path, outer: chart.metadata.name.clone() };
+            let kind =
+                ErrorKind::DependencyCycle { name: dependency.name.clone(), path, outer: chart.metadata.name.clone() };
             return Err(kind.at(span()));
         }
-        let mut found = super::directory(source, &path).map_err(|error| error.at(span()))?;
+        let mut found = super::directory(source, &path).map_err(|error| error.at_dependency(&path, span()))?;
         if !crate::version_fits(&range, &found.metadata.version) {
             let hint = format!("run `helm dependency update {dir}`, or change the version in Chart.yaml");
-            let kind =
-                ErrorKind::DependencyVersion { name: dependency.name, path, found: found.metadata.version, range };
+            let kind = ErrorKind::DependencyVersion {
+                name: dependency.name.clone(),
+                path,
+                found: found.metadata.version,
+                range,
+            };
             return Err(kind.at(span()).hint(hint));
         }
         resolve(source, &mut found, outer)?;
@@ -58,7 +64,21 @@ pub(super) fn resolve(source: Source<'_>, chart: &mut Chart, outer: &mut Vec<Rep
         return Ok(());
     }
     let hint = format!("run `git hydrate vendor`, or `helm dependency update {dir}`, and commit {dir}/charts");
-    Err(ErrorKind::MissingDependencies(missing).at(Span::file(chart.origin.clone())).hint(hint))
+    let span = missing.first().map_or_else(|| Span::file(chart.origin.clone()), |first| place(source, chart, first));
+    Err(ErrorKind::MissingDependencies(missing).at(span).hint(hint))
+}
+
+/// Where the file of a chart names a dependency; the file alone where it has it elsewhere, or cannot be read again.
+fn place(source: Source<'_>, chart: &Chart, name: &str) -> Span {
+    let found = || {
+        let blob = source.view.read(&chart.origin).ok()?;
+        let documents = go_yaml::parse(&blob.data, &Limits::default()).ok()?;
+        let all = documents.first()?.get("dependencies")?.as_sequence()?;
+        let named = all.iter().filter_map(|item| item.get("name")).find(|node| node.as_str() == Some(name))?;
+        let span = Span::at(chart.origin.clone(), named.mark.line, named.mark.column);
+        Some(span.quoting(&String::from_utf8_lossy(&blob.data)))
+    };
+    found().unwrap_or_else(|| Span::file(chart.origin.clone()))
 }
 
 /// Adds the charts of missing dependencies that are kept elsewhere: as `helm dependency build` would put them into `charts/`. All of
