@@ -127,7 +127,7 @@ fn what_was_changed_by_hand_is_named_and_undone_as_doctor_says() {
         let cure = doctor.split("as an account that may promote: ").nth(1).expect("a cure");
         clone.run("sh", &["-ec", cure.lines().next().expect("a line")]).success();
         server.hydrate(&["status"]).success();
-        assert_eq!(metadata(&server, ACTIVE, "")["drySha"].as_str().is_some(), true);
+        assert!(metadata(&server, ACTIVE, "")["drySha"].as_str().is_some());
         server.hydrate(&["status"]).success();
     }
 }

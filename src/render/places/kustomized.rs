@@ -82,7 +82,7 @@ impl Patches<'_> {
     fn place(&self, root: &Node) -> Option<Span> {
         let all = ["patches", "patchesStrategicMerge", "patchesJson6902"].into_iter();
         let items = all.filter_map(|key| root.get(key)?.as_sequence()).flatten();
-        items.filter_map(|item| self.of_item(item)).last()
+        items.filter_map(|item| self.of_item(item)).next_back()
     }
 
     fn of_item(&self, item: &Node) -> Option<Span> {
@@ -115,14 +115,14 @@ impl Patches<'_> {
     /// The line of a patch that says the field.
     fn line_in(&self, text: &str, has_target: bool) -> Option<u32> {
         let documents = yaml::parse(text.as_bytes(), &Limits::default()).ok()?;
-        documents.iter().filter_map(|document| self.line_of(document, has_target)).last()
+        documents.iter().filter_map(|document| self.line_of(document, has_target)).next_back()
     }
 
     fn line_of(&self, document: &Node, has_target: bool) -> Option<u32> {
         let Field { manifest, path, .. } = self.field;
         let steps = path.steps();
         if let Data::Sequence(operations) = &document.data {
-            return operations.iter().filter_map(|operation| self.line_of_operation(operation)).last();
+            return operations.iter().filter_map(|operation| self.line_of_operation(operation)).next_back();
         }
         let is_named = word(document, "kind") == Some(manifest.kind())
             && document
@@ -184,7 +184,7 @@ impl Patches<'_> {
 
     /// Whether a value that a patch has is the object's, where that counts.
     fn is_right(&self, node: &Node) -> bool {
-        let Field { manifest, path, is_value } = self.field;
+        let Field { manifest, path, is_value, .. } = self.field;
         !is_value || node.as_str().map(str::to_owned) == text_at(manifest.object(), path)
     }
 }
