@@ -92,46 +92,19 @@ fn what_was_not_begun_in_time_is_tried_again_when_any_file_changes() {
 fn what_was_not_begun_in_time_is_begun_first_by_the_next_run() {
     let lab = Lab::new();
     let server = lab.server();
-    // The slow ones never end, and are not ended alone.
+    // The slow one never ends, and is not ended alone.
     for (key, value) in [("jobs", "1"), ("renderTimeLimit", "60"), ("commitTimeLimit", "2")] {
         server.git(&["config", &format!("hydrate.{key}"), value]);
     }
     let clone = dry(&server, &["web"], &["staging"]);
-    let templates = slow_charts(&clone, 2);
+    let templates = slow_charts(&clone, 1);
     let said = clone.push().success().remote().join(" ");
     assert!(said.contains("--> applications/staging/web.yaml") && said.contains("it was not begun"), "{said}");
-    // The next push changes the slow ones again.
+    // The next push changes the slow one again.
     let slower = forever() + "\n";
     let last = clone.commit("slower", &[(&templates[0], &slower)]);
     let told = clone.push().success().remote().join(" ");
     assert_eq!(note(&server, "environments/staging"), note_of(&last), "{told}");
-}
-
-#[test]
-fn a_dry_branch_that_had_no_time_is_the_first_of_the_next_run() {
-    let lab = Lab::new();
-    let server = lab.server();
-    for (key, value) in [("jobs", "1"), ("renderTimeLimit", "60"), ("runTimeLimit", "4")] {
-        server.git(&["config", &format!("hydrate.{key}"), value]);
-    }
-    server.hydrate(&["config", "set", "dryBranches", "main", "other"]).success();
-    let clone = dry(&server, &["web"], &["dev"]);
-    slow_charts(&clone, 1);
-    clone.git(&["switch", "-q", "--orphan", "other"]);
-    let (file, text) = application("lab", "lab");
-    let text = text.replace("targetRevision: main", "targetRevision: other");
-    let config = "apps/lab/lab/config.yaml";
-    clone.commit("other", &[(&file, &text), (config, &config_map("lab", "one"))]);
-    let push = || clone.run("git", &["push", "-q", "origin", "main", "other"]).success().remote().join(" ");
-    let told = push();
-    assert!(told.contains("the Applications of one run take more than 4 seconds"), "{told}");
-    assert_eq!(server.git(&["for-each-ref", "refs/heads/environments/lab"]), "", "{told}");
-    clone.git(&["switch", "-q", "main"]);
-    clone.commit("slower", &[("apps/slow0/prod/templates/a.yaml", &(forever() + "\n"))]);
-    clone.git(&["switch", "-q", "other"]);
-    let last = clone.commit("more", &[(config, &config_map("lab", "two"))]);
-    let told = push();
-    assert_eq!(note(&server, "environments/lab"), note_of(&last), "{told}");
 }
 
 #[test]

@@ -11,13 +11,10 @@ use std::cell::RefCell;
 use std::collections::HashMap;
 
 use crate::argo::{Application, BranchName};
-use crate::hydrate::make::branch::Branch;
-use crate::hydrate::report::Outcome;
 use crate::known::{self, Basis, Encoded, Record};
 use crate::manifest::Key;
 use crate::owners::error::HydrateError;
 use crate::render::{self, Turn, Unrendered};
-use crate::repo::{ObjectId, object_id};
 use dry_files::diag::Diagnostic;
 use dry_files::path::RepoPath;
 use dry_files::view::{ContentId, Reads, View};
@@ -299,22 +296,4 @@ impl FailedBranch {
     pub(crate) fn is_cut_off(&self) -> bool {
         self.renders.iter().any(|render| render.kind == FailureKind::CutOff)
     }
-}
-
-/// A branch that is not hydrated from `dry` for another reason than what its Applications render to, such as an object that another dry
-/// branch has: as a state has it for who asks why.
-pub(crate) fn taken(branch: &Branch, dry: ObjectId) -> Option<known::Stuck> {
-    if branch.failed_at(dry).is_some() || branch.lasting_at(dry).is_some() {
-        return None;
-    }
-    let Some(Outcome::Failed { diagnostics, dry_sha, unnamed: false, .. }) = branch.failure() else { return None };
-    (object_id(dry_sha) == Some(dry)).then(|| known::Stuck {
-        name: branch.name.to_string(),
-        sync: branch.sync.to_string(),
-        tip: branch.tip.as_ref().map(|tip| tip.id.to_string()),
-        dry: branch.dry.map(|dry| dry.to_string()),
-        applications: branch.applications,
-        limits: diagnostics.clone(),
-        ..known::Stuck::default()
-    })
 }

@@ -8,9 +8,10 @@ use std::sync::Arc;
 
 use sha2::{Digest, Sha256};
 
-use super::failed_render::{FailedRender, FailedRenders, taken};
+use super::failed_render::{FailedRender, FailedRenders};
 use super::make::branch::Branch;
 use super::plan::skipped::LeftBehind;
+use super::report::Outcome;
 use super::stopped::Stopped;
 use crate::argo::{AppName, Application, BranchName, Context, Identity};
 use crate::discover::Expanded;
@@ -562,6 +563,24 @@ pub(crate) fn stuck(branch: &Branch, dry: ObjectId, lacking: Option<BTreeSet<Rep
         basis: failed.map(|failed| failed.basis).unwrap_or_default(),
         waits: failed.map(|failed| failed.waits.clone()).unwrap_or_default(),
         lacking: lacking.filter(|_| takes_more),
+    })
+}
+
+/// A branch that is not hydrated from `dry` for another reason than what its Applications render to, such as an object that another dry
+/// branch has: as a state has it for who asks why.
+fn taken(branch: &Branch, dry: ObjectId) -> Option<Stuck> {
+    if branch.failed_at(dry).is_some() || branch.lasting_at(dry).is_some() {
+        return None;
+    }
+    let Some(Outcome::Failed { diagnostics, dry_sha, unnamed: false, .. }) = branch.failure() else { return None };
+    (object_id(dry_sha) == Some(dry)).then(|| Stuck {
+        name: branch.name.to_string(),
+        sync: branch.sync.to_string(),
+        tip: branch.tip.as_ref().map(|tip| tip.id.to_string()),
+        dry: branch.dry.map(|dry| dry.to_string()),
+        applications: branch.applications,
+        limits: diagnostics.clone(),
+        ..Stuck::default()
     })
 }
 
