@@ -18,4 +18,4 @@ pub(crate) use apps::{Listed, ListedApplication, application_sets, list, setting
 pub(crate) use check::{CheckFinding, Checked, Rule, Tree, check};
 pub(crate) use running::{ComparedApplication, Running, RunningComparison, RunningResult, compare_running};
 pub(crate) use single::{Single, render_named};
-pub(crate) use vendor::{Inputs, Outputs, Rendering, inputs, needs_of, outputs, wanted};
+pub(crate) use vendor::{Inputs, Outputs, Rendering, inputs, named_by, needs_of, outputs, wanted};

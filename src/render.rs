@@ -76,7 +76,7 @@ pub(crate) use machine::refusing_check;
 pub use machine::{Isolation, Limits, Machine};
 pub(crate) use nothing::{Nothing, why_nothing};
 pub(crate) use on_disk::render_directory;
-pub(crate) use value_files::directory_of;
+pub(crate) use value_files::{directory_of, note_named};
 pub(crate) use watch::Watch;
 
 /// The tools and limits of this machine.

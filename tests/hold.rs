@@ -168,3 +168,40 @@ fn single_applications_go_back_and_the_others_go_on() {
         verified(server);
     });
 }
+
+#[test]
+fn what_comes_when_a_hold_ends_is_judged_as_a_push_is() {
+    let lab = Lab::new();
+    let server = lab.server();
+    let clone = hydrated(&server);
+    server.allow("hydrate.settingsPusher");
+    server.hydrate(&["hold", "prod", "--reason", "a fair", "--yes"]).success();
+    let service = |port: &str| {
+        format!(
+            "apiVersion: v1\nkind: Service\nmetadata: {{name: web}}\nspec:\n  ports:\n    - {{port: 80, {port}: 80}}\n"
+        )
+    };
+    let file = "apps/web/prod/service.yaml";
+    clone.commit("a slip", &[(file, &service("prot"))]);
+    clone.push().success();
+    // No push is refused for it any more.
+    server.hydrate(&["config", "set", "validate", "{environments/prod: refuse}"]).success();
+    server.git(&["config", "hydrate.strict", "touched"]);
+    let before = tip(&server, PROD);
+    let refused = "error: Kubernetes 1.37 refuses Service web: `spec.ports[0].prot` is not a field";
+    for words in [&["resume", "prod", "--yes"] as &[&str], &["resume", "prod", "--dry-run"]] {
+        let answer = server.hydrate(words).exits(1);
+        assert!(answer.stderr.contains(refused), "{answer:?}");
+    }
+    // From a clone the server judges it.
+    clone.git(&["fetch", "-q"]);
+    clone.git(&["fetch", "-q", "origin", "+refs/hydrate/*:refs/hydrate/*"]);
+    let answer = clone.hydrate(&["resume", "prod", "--yes"]).exits(2);
+    assert!(answer.stderr.contains(refused), "{answer:?}");
+    assert_eq!(tip(&server, PROD), before);
+    assert!(server.hydrate(&["status"]).stdout.contains("a fair"));
+    clone.commit("right", &[(file, &service("targetPort"))]);
+    clone.push().success();
+    server.hydrate(&["resume", "prod", "--yes"]).success();
+    assert!(server.git(&["show", &format!("{PROD}:web/manifest.yaml")]).contains("targetPort: 80"));
+}

@@ -107,7 +107,8 @@ struct Held {
 ///
 /// Shows what that changes first. After a rollback, all files are compared with those that there should be, and one commit brings
 /// the newest dry commit. After `git hydrate hold` of a branch, each dry commit since then gets its own, as the setting `history` says.
-/// Where the branch, or an Application that is named, does not render, nothing is changed: it stays held.
+/// Where the branch, or an Application that is named, does not render, nothing is changed: it stays held. What comes to it is judged as a
+/// push is: where the server is in strict mode, what checks or the setting `validate` refuse keeps it held.
 #[derive(Debug, clap::Args)]
 pub(super) struct ResumeArguments {
     /// The environment branch, or the last part of its name.

@@ -10,5 +10,5 @@ mod strict;
 pub(crate) use access::{Access, SHOWING, naming_promoter};
 pub(crate) use foreseen::fulfil;
 pub(crate) use guard::{RefUpdate, Search, guard, stale};
-pub(crate) use settings::unusable_settings;
+pub(crate) use settings::{released, unusable_settings};
 pub(crate) use strict::{DAY, Judgement, Push, Strictness, judge};

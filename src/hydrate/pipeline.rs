@@ -287,6 +287,7 @@ impl Run<'_> {
         let rendered = render(plan, &files, &self.found, &self.memory)?;
         let mut rendered = self.with_own_identities(rendered)?;
         self.note_waits(&mut rendered)?;
+        self.note_unread(&mut rendered);
         self.refuse_namesakes(&mut rendered)?;
         self.refuse_public(&mut rendered)?;
         Ok(rendered)

@@ -2,20 +2,21 @@
 
 mod live;
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 use dry_files::diag::{Diagnostic, Span};
+use dry_files::path::RepoPath;
 use dry_files::view::View;
 use sha2::{Digest, Sha256};
 
 use super::check::{Judged, Tree, judged};
-use crate::argo::{self, Application, Environment, Profile, Referenced, Standing, Tool};
+use crate::argo::{self, Application, Environment, Helm, Profile, Referenced, Standing, Tool};
 use crate::manifest;
 use crate::owners::error::HydrateError;
 use crate::owners::policy::render_context;
 use crate::owners::setup::Observer;
 use crate::render::needs::{Content, Found, Need, Scan, Source};
-use crate::render::{Renderers, directory_of};
+use crate::render::{Renderers, directory_of, note_named};
 use inputs::{self, KeptInputs, Kind, Wanted};
 use live::{Known, Reads};
 
@@ -106,6 +107,54 @@ pub(crate) fn needs_of(
         add(&mut scan, &part, source.as_ref(), (profile, dry_commit));
     }
     Ok(scan.finish().needs.into_keys().collect())
+}
+
+/// Everything of a tree that a render of an Application may look at, as far as its document and its kustomizations name it: also
+/// what a render that ends early has not come to.
+pub(crate) fn named_by(
+    application: &Application,
+    view: &View<'_>,
+    profile: Profile,
+    dry_commit: &str,
+) -> dry_files::view::Reads {
+    let note = || {
+        // What cannot be read is a mistake of its own.
+        let _ = needs_of(application, view, profile, dry_commit);
+        let kustomizations: BTreeSet<RepoPath> = view
+            .reads()
+            .keys()
+            .filter(|(path, _)| argo::is_kustomization(path))
+            .map(|(path, _)| path.clone())
+            .collect();
+        let mut directories: BTreeSet<RepoPath> = kustomizations.iter().filter_map(RepoPath::parent).collect();
+        let environment = Environment::new(profile, application, dry_commit);
+        for part in application.parts() {
+            directories.extend(part.dry.input.is_none().then(|| part.dry.path.clone()));
+            let source = argo::source(view, &part, profile).ok();
+            let substituted = source.and_then(|source| environment.substitute(&source).ok());
+            let helm = match substituted.map(|substituted| substituted.source.tool) {
+                Some(Tool::Helm(helm)) => Some(helm),
+                Some(_) => None,
+                // What is fetched later may be a chart.
+                None => part.dry.options.helm.clone().map(|helm| with_variables(helm, &environment)),
+            };
+            if let Some(helm) = helm {
+                note_named(view, &part, &helm);
+            }
+        }
+        for directory in directories {
+            let _ = view.content_id(&directory);
+        }
+    };
+    view.with_reads(note).1
+}
+
+fn with_variables(mut helm: Helm, environment: &Environment) -> Helm {
+    let parameters = helm.file_parameters.iter_mut().map(|parameter| &mut parameter.path);
+    for text in helm.value_files.iter_mut().chain(parameters) {
+        *text = environment.file(text);
+    }
+    helm
 }
 
 /// What a record may have for a need; none where that can be another thing tomorrow.

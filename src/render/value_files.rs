@@ -99,6 +99,17 @@ impl ValueFiles<'_> {
     }
 }
 
+/// Notes every file that the options of a chart name, whether or not the chart is here.
+pub(crate) fn note_named(view: &View<'_>, application: &Application, helm: &Helm) {
+    let files = ValueFiles { view, application, chart: &application.dry.path };
+    let parameters = helm.file_parameters.iter().map(|parameter| &parameter.path);
+    for text in helm.value_files.iter().chain(parameters) {
+        let Ok(path) = files.resolve(text, &application.places.dry_path) else { continue };
+        // What is not there is noted as that.
+        let _ = view.content_id(&if is_pattern(path.as_str()) { directory_of(&path) } else { path });
+    }
+}
+
 /// The directory that a file, or whatever a pattern matches, is below.
 pub(crate) fn directory_of(pattern: &RepoPath) -> RepoPath {
     std::iter::successors(pattern.parent(), RepoPath::parent).find(|dir| !is_pattern(dir.as_str())).unwrap_or_default()

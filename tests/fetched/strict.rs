@@ -6,7 +6,8 @@ use std::sync::{Arc, Mutex};
 
 use super::{begun, charted, fetches, message};
 use crate::made_applications::{URL, manifest};
-use crate::rules::plain;
+use crate::push::config_map;
+use crate::rules::{directory, plain};
 use crate::servers::{Liar, respond};
 use crate::support::{Lab, Repo};
 use crate::vendor::{chart, packed, repository, sha256};
@@ -129,5 +130,72 @@ fn a_push_that_waits_for_an_input_is_refused_where_a_check_refuses_pushes() {
     clone.push().success();
     server.git(&["config", "hydrate-check.policy.refuse", "true"]);
     clone.commit("other", &[("NOTES", "text")]);
+    clone.push().success();
+}
+
+/// An Application of the chart `web` with values of the dry tree.
+fn valued(url: &str, version: &str) -> String {
+    let sources = format!(
+        "sources:\n  - {{repoURL: '{url}', chart: web, targetRevision: {version}, helm: {{valueFiles: [$own/values/web.yaml]}}}}\n  \
+         - {{repoURL: {URL}, targetRevision: HEAD, ref: own}}"
+    );
+    plain("shop", "dev", &sources)
+}
+
+#[test]
+fn a_later_push_that_changes_what_waits_is_refused_where_a_check_refuses_pushes() {
+    let lab = Lab::new();
+    let (server, clone, charts) = waiting(&lab);
+    // Its render ends before it reads the values.
+    clone.commit("values", &[("values/web.yaml", "replicas: 3\n")]);
+    let told = clone.push().exits(1).remote().join("\n");
+    assert!(told.contains("check `policy`, which refuses pushes, cannot judge what waits for an input"), "{told}");
+    clone.git(&["reset", "-q", "--hard", "HEAD~1"]);
+    clone.commit("another version", &[("web.yaml", &valued(&charts.url(), "9.9.8"))]);
+    let told = clone.push().exits(1).remote().join("\n");
+    assert!(told.contains("`shop` waits for chart web 9.9.8"), "{told}");
+    clone.git(&["reset", "-q", "--hard", "HEAD~1"]);
+    clone.commit("notes", &[("NOTES", "text")]);
+    clone.push().success();
+    assert!(manifest(&server, "environments/dev", "shop").contains("version: 1.2.3"));
+}
+
+/// A strict server with a check that refuses what is `bad`, and a branch with an Application that waits and one that does not.
+fn waiting(lab: &Lab) -> (Repo, Repo, Liar) {
+    let (charts, _, server, clone) = strict(lab, "touched");
+    clone.push().success();
+    let files = [
+        ("web.yaml", valued(&charts.url(), "9.9.9")),
+        ("values/web.yaml", "replicas: 2\n".to_owned()),
+        ("other.yaml", directory("other", "dev")),
+        ("apps/other/dev/config.yaml", config_map("other", "one")),
+    ];
+    let files = files.each_ref().map(|(path, text)| (*path, text.as_str()));
+    clone.commit("an Application that waits", &files);
+    let told = clone.push().success().remote().join("\n");
+    assert!(told.contains("`shop` waits for chart web 9.9.9"), "{told}");
+    lab.program("judge", "#!/bin/sh\nif grep -rn 'value: bad' .; then exit 1; fi\n");
+    let command = lab.path("bin/judge").display().to_string();
+    server.git(&["config", "hydrate-check.policy.command", &command]);
+    server.git(&["config", "hydrate-check.policy.refuse", "true"]);
+    (server, clone, charts)
+}
+
+#[test]
+fn what_comes_beside_an_application_that_waits_is_judged_when_it_is_pushed() {
+    let lab = Lab::new();
+    let (_server, clone, _charts) = waiting(&lab);
+    let file = "apps/other/dev/config.yaml";
+    clone.commit("bad", &[(file, &config_map("other", "bad"))]);
+    let told = clone.push().exits(1).remote().join("\n");
+    assert!(told.contains("error: check `policy`"), "{told}");
+    // What a later commit of the push corrects is not reported.
+    clone.commit("good", &[(file, &config_map("other", "two"))]);
+    let told = clone.push().success().remote().join("\n");
+    assert!(!told.contains("check `policy`"), "{told}");
+    clone.commit("bad again", &[(file, &config_map("other", "bad"))]);
+    clone.push().exits(1);
+    clone.git(&["rm", "-q", "-r", "other.yaml", "apps"]);
+    clone.commit("gone\n\nHydrate-Allow-Removal: environments/dev", &[]);
     clone.push().success();
 }

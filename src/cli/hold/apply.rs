@@ -20,6 +20,7 @@ use crate::repo::Refs;
 use crate::settings::{HOLD_FILE, Holds, SETTINGS_REF};
 use crate::show::changes::{Changes, Detail, Form, json, text};
 use crate::show::{Progress, Wording, summary};
+use crate::tell::hook::Strict;
 
 /// A change of what is held.
 pub(super) struct Change<'a> {
@@ -46,7 +47,7 @@ impl Change<'_> {
         let clone = &self.site.clone;
         let mut files = self.site.files.clone();
         self.holds.write(&mut files);
-        let changes = self.changes(&files)?;
+        let (changes, refused) = self.changes(&files)?;
         if let Some(first) = changes.problems.first().filter(|_| self.is_held) {
             return Err(wrong(first));
         }
@@ -61,18 +62,19 @@ impl Change<'_> {
         }
         show(self.site, &changes, is_json)?;
         let stuck = if self.is_held { None } else { self.stuck(&changes) };
+        let refused = self.refused(&changes, refused)?;
         if way.dry_run {
             if is_json {
                 output::print_document(&Shown { to: self.target.as_ref(), changes: json(&changes) })?;
             }
-            if let Some(stuck) = stuck {
-                output::warn(&stuck);
+            if stuck.is_some() || !refused.is_empty() {
+                stuck.iter().chain(&refused).for_each(output::warn);
                 return Ok(Outcome::Found);
             }
             return Ok(if changes.is_empty() { Outcome::Done } else { Outcome::Found });
         }
-        if let Some(stuck) = stuck {
-            output::warn(&stuck);
+        if stuck.is_some() || !refused.is_empty() {
+            stuck.iter().chain(&refused).for_each(output::warn);
             output::warn(&format!("{} stays held: nothing was changed", self.site.branch));
             return Ok(Outcome::Found);
         }
@@ -108,8 +110,22 @@ impl Change<'_> {
         ours.mistakes.first().or(fails).or(changes.problems.first()).cloned()
     }
 
-    /// What would change on the branch.
-    fn changes(&self, files: &crate::settings::SettingsFiles) -> anyhow::Result<Changes> {
+    /// What of `refused` keeps what is let go from being deployed: on a server in strict mode what a push would be refused for. In a
+    /// clone the server judges it, when it gets the settings.
+    fn refused(&self, changes: &Changes, refused: Vec<Diagnostic>) -> anyhow::Result<Vec<Diagnostic>> {
+        let clone = &self.site.clone;
+        if self.is_held || refused.is_empty() || clone.has_remote() || Strict::read(&clone.repository)?.is_none() {
+            return Ok(Vec::new());
+        }
+        let ours = changes.environments.iter().filter(|one| one.branch.branch == self.site.branch);
+        let names: Vec<&str> =
+            ours.flat_map(|one| &one.applications).filter_map(|one| Some(one.name.as_ref()?.as_str())).collect();
+        let is_ours = |refused: &Diagnostic| refused.application.as_deref().is_none_or(|name| names.contains(&name));
+        Ok(refused.iter().filter(|refused| is_ours(refused)).map(Diagnostic::as_error).collect())
+    }
+
+    /// What would change on the branch, and what strict mode refuses of all that would be deployed.
+    fn changes(&self, files: &crate::settings::SettingsFiles) -> anyhow::Result<(Changes, Vec<Diagnostic>)> {
         let clone = &self.site.clone;
         let before = clone.repository.refs()?.get(SETTINGS_REF);
         let id = keep_settings(&clone.repository, files, before)?;
@@ -120,7 +136,10 @@ impl Change<'_> {
         let setup = Setup { observer: &progress, ..setup };
         let preview = progress.during(|| preview::preview_held(&setup, &self.site.branch));
         match clone.explain(preview)? {
-            Some(preview) => Ok(Changes::new(preview, false)),
+            Some(preview) => {
+                let refused = preview.warnings.iter().filter(|warning| warning.is_refused_strictly).cloned().collect();
+                Ok((Changes::new(preview, false), refused))
+            }
             None => Err(self.site.promoted()?),
         }
     }

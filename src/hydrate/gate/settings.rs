@@ -1,10 +1,14 @@
 //! Settings that are pushed.
 
+use std::collections::BTreeSet;
+
 use dry_files::diag::Diagnostic;
 
 use super::guard::RefUpdate;
 use crate::owners::error::HydrateError;
-use crate::owners::policy::{check_settings, files_of};
+use crate::owners::policy::{check_settings, files_of, holds};
+use crate::owners::setup::Setup;
+use crate::owners::snapshot::Snapshot;
 use crate::repo::{ObjectBuffer, Refs, Repository};
 use crate::settings::SETTINGS_REF;
 
@@ -25,4 +29,19 @@ pub(crate) fn unusable_settings(
         Err(error @ HydrateError::Settings(_)) => Ok(Some(Diagnostic::error(error.to_string()).hint(hint))),
         Err(error) => Err(error),
     }
+}
+
+/// The dry branches from which something is hydrated that the pushed settings hold no longer, or elsewhere: it is judged as if it
+/// were pushed.
+pub(crate) fn released(before: &Setup<'_>, after: &Repository) -> Result<BTreeSet<String>, HydrateError> {
+    let holds_of =
+        |repository: &Repository| Ok::<_, HydrateError>(holds(&repository.refs()?, &ObjectBuffer::new(repository))?.0);
+    let (old, new) = (holds_of(before.repository)?, holds_of(after)?);
+    if old.is_empty() || old == new {
+        return Ok(BTreeSet::new());
+    }
+    let (found, _) = Snapshot::read(before, ObjectBuffer::new(before.repository))?;
+    let over = old.iter().filter(|(branch, holds)| holds.iter().any(|hold| !new.of_branch(branch).contains(hold)));
+    let branches = over.filter_map(|(branch, _)| found.environments.get(branch));
+    Ok(branches.map(ToString::to_string).collect())
 }

@@ -4,7 +4,7 @@ mod touched;
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use dry_files::diag::{Diagnostic, Severity};
+use dry_files::diag::{Diagnostic, Refusal, Severity};
 
 use super::foreseen;
 use crate::argo::BranchName;
@@ -61,8 +61,9 @@ pub(crate) struct Judgement {
     pub warnings: Vec<Diagnostic>,
     /// What could not be judged in the time there was.
     pub undecided: Vec<Diagnostic>,
-    /// Those of `warnings` that are of Applications which the push changes and which wait for an input: no check has seen them.
-    pub waiting: Vec<Diagnostic>,
+    /// Those of `warnings` that are of Applications which the push changes, and that may render later without another push: no check
+    /// has seen what they render to.
+    pub unseen: Vec<Diagnostic>,
     /// Inputs that may be fetched, each for a dry branch, and were not tried: without them it is not known what renders.
     pub wanted: BTreeSet<(Wanted, BranchName)>,
 }
@@ -91,13 +92,15 @@ pub(crate) fn judge(push: &Push<'_>) -> Result<Judgement, HydrateError> {
         Strictness::Touched => formers(&mut made, &pushed)?,
     };
     let judge = Judge { push, made: &made, pushed, formers, before: None, found: Judgement::default() };
+    // The run after the push goes by other branches then.
+    let by_settings = judge.settings_differ()?;
     let mut judgement = judge.judgement()?;
     judgement.wanted.clone_from(&made.wanted);
     let frozen = &made.found.policy.settings.frozen;
     let is_frozen = push.after.now.is_some_and(|now| frozen.in_force(now).next().is_some());
     let is_frozen = is_frozen || !made.found.holds.is_empty();
     // What is fetched first is hydrated after the push.
-    let is_frozen = is_frozen || !made.wanted.is_empty();
+    let is_frozen = is_frozen || !made.wanted.is_empty() || by_settings;
     let is_whole = !is_frozen && judgement.undecided.is_empty() && !made.memory.is_cut_off && !made.report.unfinished;
     if judgement.refusals.is_empty()
         && is_whole
@@ -213,9 +216,12 @@ impl<'a> Judge<'a> {
     fn by_renders(&mut self, branch: &'a Branch, failed: &'a FailedBranch) -> Result<(), HydrateError> {
         let all = self.push.strictness == Strictness::All;
         if failed.carried {
-            // Since it failed before, nothing changed that it rests on.
-            let found = if all { &mut self.found.refusals } else { &mut self.found.warnings };
-            found.extend(failed.limits.iter().map(|limit| as_warned(limit, all)));
+            // Since it failed before, nothing changed that it rests on. What is fetched after the push is no fault of it.
+            for limit in &failed.limits {
+                let refused = all && limit.refusal != Some(Refusal::Awaited);
+                let found = if refused { &mut self.found.refusals } else { &mut self.found.warnings };
+                found.push(as_warned(limit, refused));
+            }
             self.found.refusals.extend(failed.mistakes.iter().filter(|_| all).cloned());
             return Ok(());
         }
@@ -227,8 +233,12 @@ impl<'a> Judge<'a> {
                     // What is fetched after the push is not its fault.
                     let waits = !render.waits.is_empty();
                     let is_theirs = all || self.touches(branch, render)?;
-                    self.found.waiting.extend(diagnostics.clone().filter(|_| waits && is_theirs).cloned());
                     let refused = !waits && is_theirs;
+                    // What was never begun has read nothing yet.
+                    let may_be_theirs = render.kind == FailureKind::LimitOfCommit && !is_theirs;
+                    if waits && is_theirs || may_be_theirs && self.touches_names(branch, render)? {
+                        self.found.unseen.extend(diagnostics.clone().cloned());
+                    }
                     let found = if refused { &mut self.found.refusals } else { &mut self.found.warnings };
                     found.extend(diagnostics.map(|limit| as_warned(limit, refused)));
                 }
@@ -349,7 +359,9 @@ impl<'a> Judge<'a> {
     /// Everything that is wrong without the push, without quotes. What is recorded is not rendered for it.
     fn wrong_before(&self) -> Result<Vec<Diagnostic>, HydrateError> {
         let (place, wake) = (self.push.before.place.clone(), self.push.before.wake.clone());
-        let before = Setup { place, wake, now: None, ..*self.push.before };
+        // What the settings held until now was not deployed, whatever is wrong with it.
+        let now = if self.settings_differ()? { self.push.before.now } else { None };
+        let before = Setup { place, wake, now, ..*self.push.before };
         let mut made = Run::new(&before)?.recalling(&Attempt::default());
         made.hydrate_tips().map_err(Stopped::into_error)?;
         let mut wrong = made.report.problems;

@@ -6,20 +6,21 @@ use std::collections::BTreeMap;
 
 use dry_files::diag::{Diagnostic, Span, clipped};
 use dry_files::path::RepoPath;
+use dry_files::view::View;
 
 use super::branch::Branch;
 use super::manifest_of::manifest_of;
 use super::output::Output;
 use crate::argo::{Application, BranchName};
 use crate::diff::ObjectName;
-use crate::known::Encoded;
+use crate::known::{Encoded, Record};
 use crate::manifest::{self, Source};
 use crate::owners::error::HydrateError;
 use crate::owners::files::MANIFEST;
 use crate::owners::snapshot::Snapshot;
 use crate::render::checks::Said;
 use crate::render::places::{Places, Wanted};
-use crate::repo::ObjectId;
+use crate::repo::{ObjectId, TreeFiles};
 
 /// The manifests that changed, by branch and path.
 #[derive(Debug, Default)]
@@ -31,14 +32,28 @@ struct Entry {
     /// What they were rendered from.
     record: Encoded,
     manifest: ObjectId,
+    /// Whether the branch does not get it yet.
+    is_pending: bool,
 }
 
 impl Checked {
     /// Adds what an Application got on a branch.
-    pub(super) fn add(&mut self, branch: &BranchName, application: &Application, output: &Output) {
+    pub(super) fn add(
+        &mut self,
+        branch: &BranchName,
+        (application, output): (&Application, &Output),
+        is_pending: bool,
+    ) {
         let key = (branch.clone(), application.sync_path.clone());
         let (application, record) = (application.clone(), output.record.clone());
-        self.0.insert(key, Entry { application, record, manifest: output.manifest });
+        self.0.insert(key, Entry { application, record, manifest: output.manifest, is_pending });
+    }
+
+    /// Forgets what a branch would have got.
+    pub(super) fn forget_pending(&mut self, key: &(BranchName, RepoPath)) {
+        if self.0.get(key).is_some_and(|entry| entry.is_pending) {
+            self.0.remove(key);
+        }
     }
 
     pub(super) fn is_empty(&self) -> bool {
@@ -49,14 +64,13 @@ impl Checked {
     pub(super) fn warnings(
         &self,
         branches: &BTreeMap<BranchName, Branch>,
-        found: &Snapshot<'_>,
+        (last, found): (&TreeFiles<'_>, &Snapshot<'_>),
         places: &mut Places<'_>,
     ) -> Result<Vec<Diagnostic>, HydrateError> {
         let (mut files, mut entries) = (BTreeMap::new(), BTreeMap::new());
         for ((branch, path), entry) in &self.0 {
-            let tip = branches.get(branch).and_then(|branch| branch.tip.as_ref());
-            let there = tip.map(|tip| manifest_of(&found.tree_of(tip.tree), path)).transpose()?.flatten();
-            if there == Some(entry.manifest) {
+            let pending = entry.is_pending.then_some(&entry.record);
+            if counts(branches.get(branch), path, (entry.manifest, pending), (last, found))? {
                 let name = format!("{branch}/{path}/{MANIFEST}");
                 files.insert(name.clone(), found.buffer.blob(entry.manifest)?.to_vec());
                 entries.insert(name, entry);
@@ -73,6 +87,25 @@ impl Checked {
         };
         Ok(found.setup.renderers.check(&files).into_iter().map(warning).collect())
     }
+}
+
+/// Whether a branch has a manifest now; or does not get it yet, and `last`, the dry tree of the last commit, has all that it was
+/// rendered from.
+pub(super) fn counts(
+    branch: Option<&Branch>,
+    path: &RepoPath,
+    (manifest, pending): (ObjectId, Option<&Encoded>),
+    (last, found): (&TreeFiles<'_>, &Snapshot<'_>),
+) -> Result<bool, HydrateError> {
+    if let Some(record) = pending.filter(|_| branch.is_some_and(|branch| branch.failed().is_some())) {
+        let view = View::new(last);
+        let is_current = |record: &Record| {
+            view.kind(&record.file).is_ok_and(|kind| kind.is_some()) && view.confirms(&record.reads).unwrap_or(false)
+        };
+        return Ok(record.decode().is_none_or(|record| is_current(&record)));
+    }
+    let tip = branch.and_then(|branch| branch.tip.as_ref());
+    Ok(tip.map(|tip| manifest_of(&found.tree_of(tip.tree), path)).transpose()?.flatten() == Some(manifest))
 }
 
 fn warning(said: &Said, entry: Option<&Entry>, object: Option<&ObjectName>, places: &mut Places<'_>) -> Diagnostic {

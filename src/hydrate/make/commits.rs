@@ -47,6 +47,23 @@ struct Remarks<'r> {
     judging: Option<Judging<'r>>,
 }
 
+impl Remarks<'_> {
+    /// Judges what a branch gets without another push, once nothing keeps it behind any more.
+    fn judge_pending(
+        &mut self,
+        branch: &Branch,
+        hydration: &Hydration<Done>,
+        failed: &FailedBranch,
+    ) -> Result<(), HydrateError> {
+        match &mut self.judging {
+            Some(judging) if failed.mistakes.is_empty() && !failed.limits.is_empty() => {
+                judging.add_pending(branch, hydration)
+            }
+            Some(_) | None => Ok(()),
+        }
+    }
+}
+
 /// What became of one branch.
 #[derive(Debug)]
 pub(crate) enum Becomes {
@@ -75,7 +92,10 @@ impl Commits {
                 (Step::Hydrate(Hydration { taken: Some(mistake), .. }), _) => {
                     Becomes::Failed(Failing::Taken(mistake.clone()))
                 }
-                (Step::Hydrate(Hydration { stuck: Some(failed), .. }), _) => {
+                (Step::Hydrate(hydration @ Hydration { stuck: Some(failed), .. }), branch) => {
+                    if let Some(branch) = branch {
+                        remarks.judge_pending(branch, hydration, failed)?;
+                    }
                     Becomes::Failed(Failing::Renders((**failed).clone()))
                 }
                 (Step::Hydrate(hydration), Some(branch)) => {
@@ -124,7 +144,10 @@ impl Commits {
     ) -> Result<Becomes, HydrateError> {
         let (left, removals) = match left_behind(branch, hydration, found)? {
             Ok(left) => left,
-            Err(failed) => return Ok(Becomes::Failed(Failing::Renders(failed))),
+            Err(failed) => {
+                remarks.judge_pending(branch, hydration, &failed)?;
+                return Ok(Becomes::Failed(Failing::Renders(failed)));
+            }
         };
         let paths: Vec<PathOutput<'_>> =
             hydration.outputs().map(|(application, output)| output.at(application)).collect();

@@ -7,7 +7,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use super::branch::Branch;
-use super::checked::Checked;
+use super::checked::{Checked, counts};
 use super::definitions::{Definitions, KnownDefinitions};
 use super::ineffective::Touched;
 use super::manifest_of::manifest_of;
@@ -52,6 +52,8 @@ struct Entry {
     record: Encoded,
     /// The manifests that it is said of.
     manifest: ObjectId,
+    /// Whether the branch does not get them yet, see [`Judging::add_pending`].
+    is_pending: bool,
 }
 
 /// The dry commit that was rendered last.
@@ -82,6 +84,12 @@ impl<'r> Judging<'r> {
         Self { found, definitions: Definitions::new(rendered, found, known), refused }
     }
 
+    /// Adds what is said of the objects that a branch gets once a limit is gone or an input is here that keeps it behind: no push
+    /// may come between that would be judged.
+    pub(crate) fn add_pending(&mut self, branch: &Branch, hydration: &Hydration<Done>) -> Result<(), HydrateError> {
+        self.add_all(branch, hydration, &hydration.removals, true)
+    }
+
     /// Adds what is said of the objects of a branch that differ from those before the run. What an Application had where it was
     /// before it moved, as `removals` say, is not new.
     pub(crate) fn add(
@@ -91,32 +99,56 @@ impl<'r> Judging<'r> {
         removals: &[Removal],
     ) -> Result<(), HydrateError> {
         self.refused.touched.add(&branch.name, hydration);
+        self.add_all(branch, hydration, removals, false)
+    }
+
+    fn add_all(
+        &mut self,
+        branch: &Branch,
+        hydration: &Hydration<Done>,
+        removals: &[Removal],
+        is_pending: bool,
+    ) -> Result<(), HydrateError> {
+        // What a dry commit before this one would have given is over.
+        let paths = hydration.work.iter().map(|done| &done.application.sync_path);
+        for path in paths.chain(removals.iter().map(|removal| &removal.path)) {
+            self.refused.forget_pending(&branch.name, path);
+        }
         let is_checked = self.found.setup.renderers.has_checks();
         let is_judged = |output: &Output| is_checked || !output.answers.is_empty() || defined(output).next().is_some();
         for (application, output) in hydration.outputs().filter(|(_, output)| is_judged(output)) {
             let before = before(application, branch, removals, self.found)?;
             if before == Some(output.manifest) {
                 if let Some(answers) = self.without_namespace(application, branch, output)? {
-                    self.say(branch, (application, output), answers);
+                    self.say(branch, (application, output), answers, is_pending);
                 }
                 continue;
             }
             if is_checked {
-                self.refused.checked.add(&branch.name, application, output);
+                if is_pending {
+                    self.found.buffer.keep_blob(output.manifest);
+                }
+                self.refused.checked.add(&branch.name, (application, output), is_pending);
             }
             let Some(server) = Server::of(application, &self.found.policy.settings) else { continue };
             let answers = self.answers(&server, (branch, removals), output, before)?;
             if !answers.is_empty() {
-                self.say(branch, (application, output), answers);
+                self.say(branch, (application, output), answers, is_pending);
             }
         }
         Ok(())
     }
 
-    fn say(&mut self, branch: &Branch, (application, output): (&Application, &Output), answers: Vec<Answer>) {
+    fn say(
+        &mut self,
+        branch: &Branch,
+        (application, output): (&Application, &Output),
+        answers: Vec<Answer>,
+        is_pending: bool,
+    ) {
         let (application, record) = (application.clone(), output.record.clone());
         let key = (branch.name.clone(), application.sync_path.clone());
-        let entry = Entry { application, answers, record, manifest: output.manifest };
+        let entry = Entry { application, answers, record, manifest: output.manifest, is_pending };
         self.refused.entries.insert(key, entry);
     }
 
@@ -212,6 +244,14 @@ impl Refused {
         self.touched.warnings((*id, *tree), branches, found)
     }
 
+    fn forget_pending(&mut self, branch: &BranchName, path: &RepoPath) {
+        let key = (branch.clone(), path.clone());
+        if self.entries.get(&key).is_some_and(|entry| entry.is_pending) {
+            self.entries.remove(&key);
+        }
+        self.checked.forget_pending(&key);
+    }
+
     /// What is said of what `branches` have now, each with its place: for an API server, and by an admin's checks.
     pub(crate) fn warnings(
         self,
@@ -223,21 +263,21 @@ impl Refused {
         let Some(DryPlace { id, tree, identities }) = last.filter(|_| is_asked) else {
             return Ok((Vec::new(), Vec::new()));
         };
+        let files = TreeFiles::new(found.setup.repository, tree);
         let mut answers = Answers::default();
         for ((branch, path), entry) in &entries {
-            let tip = branches.get(branch).and_then(|branch| branch.tip.as_ref());
-            let there = tip.map(|tip| manifest_of(&found.tree_of(tip.tree), path)).transpose()?.flatten();
+            let pending = entry.is_pending.then_some(&entry.record);
+            let counts = counts(branches.get(branch), path, (entry.manifest, pending), (&files, found))?;
             let server = Server::of(&entry.application, &found.policy.settings);
-            if let Some(server) = server.filter(|_| there == Some(entry.manifest)) {
+            if let Some(server) = server.filter(|_| counts) {
                 answers.add(&server, &entry.application, entry.answers.clone());
             }
         }
-        let files = TreeFiles::new(found.setup.repository, tree);
         let id = id.to_string();
         let context = render_context(&found.policy.settings, &files, &id);
         let context = render::Context { identities: &identities, ..context };
         let mut places = Places::new(found.setup.renderers, &context);
-        let checked = checked.warnings(branches, found, &mut places)?;
+        let checked = checked.warnings(branches, (&files, found), &mut places)?;
         let mut place = |one: &One<'_>| {
             let entry = entries.values().find(|entry| std::ptr::eq(&entry.application, one.application))?;
             let reads = entry.record.decode()?.reads;

@@ -3,14 +3,14 @@
 //! Where an input is not to be had now, nothing is wrong with the dry commit: its branch stays where it is, whatever the setting
 //! `onFailure` says, and the next run tries again.
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 
 use dry_files::diag::{Diagnostic, Refusal};
 use dry_files::view::View;
 
-use crate::argo::Application;
+use crate::argo::{Application, BranchName};
 use crate::hydrate::failed_render::FailedRender;
-use crate::hydrate::plan::{Failing, Rendered, Step};
+use crate::hydrate::plan::{Done, Failing, Rendered, Step};
 use crate::hydrate::state::Run;
 use crate::hydrate::stopped::Stopped;
 use crate::inspect;
@@ -22,6 +22,21 @@ use inputs::{InputsDir, KeptInputs, Wanted};
 const UNTRIED: &str = "it is fetched after the push";
 
 impl Run<'_> {
+    /// Notes of each Application that reached a limit of its own, or waits, what its render would have looked at: once that differs
+    /// the Application is tried again, and counts as changed by the push.
+    pub(crate) fn note_unread(&mut self, rendered: &mut Rendered) {
+        let files = self.files(rendered.tree);
+        let view = View::new(&*files);
+        let (dry, profile) = (rendered.dry.id.to_string(), self.found.policy.settings.profile.into());
+        for done in all_work(&mut rendered.branches, &mut rendered.beside) {
+            if let Err(failed) = &mut done.result
+                && failed.kind == FailureKind::Limit
+            {
+                failed.reads.extend(inspect::named_by(&done.application, &view, profile, &dry));
+            }
+        }
+    }
+
     /// Finds out which Applications failed by nothing but inputs that can be fetched.
     pub(crate) fn note_waits(&mut self, rendered: &mut Rendered) -> Result<(), Stopped> {
         // Elsewhere nothing that is recorded would be found.
@@ -31,11 +46,7 @@ impl Run<'_> {
         let view = View::new(&*files);
         let (dry_branch, dry) = (rendered.head.branch.clone(), rendered.dry.id.to_string());
         let profile = self.found.policy.settings.profile.into();
-        let of_branches = rendered.branches.values_mut().filter_map(|step| match step {
-            Step::Hydrate(hydration) => Some(&mut hydration.work),
-            Step::Fail(_) => None,
-        });
-        for done in of_branches.chain([&mut rendered.beside]).flatten() {
+        for done in all_work(&mut rendered.branches, &mut rendered.beside) {
             let Some(failed) = done.result.as_ref().err().filter(|failed| failed.kind == FailureKind::Mistakes) else {
                 continue;
             };
@@ -50,7 +61,7 @@ impl Run<'_> {
     }
 
     /// Notes the inputs that a branch waits for and that no run tried to fetch.
-    pub(crate) fn note_wanted(&mut self, failing: &Failing, dry_branch: &crate::argo::BranchName) {
+    pub(crate) fn note_wanted(&mut self, failing: &Failing, dry_branch: &BranchName) {
         let Some(fetching) = self.found.setup.fetching else { return };
         let untried = failing
             .waits()
@@ -64,6 +75,18 @@ impl Run<'_> {
         let wanted = std::mem::take(&mut self.wanted);
         if wanted.is_empty() { Ok(()) } else { Err(Stopped::Lacks(wanted)) }
     }
+}
+
+/// All Applications, whatever becomes of them.
+fn all_work<'r>(
+    branches: &'r mut BTreeMap<BranchName, Step<Done>>,
+    beside: &'r mut Vec<Done>,
+) -> impl Iterator<Item = &'r mut Done> {
+    let of_branches = branches.values_mut().filter_map(|step| match step {
+        Step::Hydrate(hydration) => Some(&mut hydration.work),
+        Step::Fail(_) => None,
+    });
+    of_branches.chain([beside]).flatten()
 }
 
 /// The inputs of an Application that are not here, and can be recorded.

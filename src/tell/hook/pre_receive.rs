@@ -20,7 +20,7 @@ use crate::render::{Isolation, Machine, Renderers, Watch};
 use crate::repo::{Error, Location, Quarantine, Refs, Repository};
 use crate::show::{Console, diagnostics, wrap};
 use crate::tell::fetch::{Early, Fetches};
-use dry_files::diag::{Diagnostic, Severity, chain, printable};
+use dry_files::diag::{Diagnostic, Refusal, Severity, chain, printable};
 
 /// Runs as `pre-receive` in the repository at `git_dir`: answers whether git may accept the push, and tells the pusher why
 /// not.
@@ -140,6 +140,11 @@ fn run(
         return Ok(undecided(&wall::died(signal), Vec::new(), &strict, console));
     }
     let before = setup(&repository, Wake::Pushed(Vec::new()), &renderers, &|| false);
+    let mut pushed = pushed;
+    match hydrate::released(&before, &after) {
+        Ok(released) => pushed.extend(released),
+        Err(error) => return Ok(undecided(&chain(&error), Vec::new(), &strict, console)),
+    }
     match judge(&site, &before, (after, pushed), &strict, console) {
         Ok(judgement) => Ok(judged(judgement, &strict, console)),
         Err(error) => Ok(undecided(&chain(&error), Vec::new(), &strict, console)),
@@ -274,11 +279,15 @@ fn time_is_over(strict: &Strict) -> HydrateError {
 
 /// What a push is refused for. Everything that was found is reported to the pusher, and so is what could not be judged.
 fn judged(judgement: Judgement, strict: &Strict, console: &mut Console) -> Vec<Diagnostic> {
-    let Judgement { refusals, warnings, undecided: unjudged, waiting, .. } = judgement;
+    let Judgement { refusals, warnings, undecided: unjudged, unseen, .. } = judgement;
     let warned = |diagnostic: Diagnostic| Diagnostic { severity: Severity::Warning, ..diagnostic };
-    if let (true, true, Some(check)) = (refusals.is_empty(), !waiting.is_empty(), &strict.refusing_check) {
-        let text = format!("check `{}`, which refuses pushes, cannot judge what waits for an input", printable(check));
-        let hint = "push again once it can be fetched, or bring it along: git hydrate vendor";
+    if let (true, true, Some(check)) = (refusals.is_empty(), !unseen.is_empty(), &strict.refusing_check) {
+        let waits = unseen.iter().all(|diagnostic| diagnostic.refusal == Some(Refusal::Awaited));
+        let (what, hint) = match waits {
+            true => ("waits for an input", "push again once it can be fetched, or bring it along: git hydrate vendor"),
+            false => ("is not rendered in time", "push again, push less at once, or have an admin raise the limit"),
+        };
+        let text = format!("check `{}`, which refuses pushes, cannot judge what {what}", printable(check));
         let others = unjudged.into_iter().map(warned).chain(warnings);
         return [Diagnostic::error(text).hint(hint)].into_iter().chain(others).collect();
     }

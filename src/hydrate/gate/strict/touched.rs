@@ -12,6 +12,7 @@ use crate::hydrate::failed_render::FailedRender;
 use crate::hydrate::make::branch::Branch;
 use crate::hydrate::report::Outcome;
 use crate::hydrate::state::Run;
+use crate::inspect;
 use crate::owners::error::HydrateError;
 use crate::owners::policy::render_context;
 use crate::repo::{ObjectId, TreeFiles};
@@ -46,6 +47,32 @@ impl Judge<'_> {
         let repository = self.push.after.repository;
         let files = TreeFiles::new(repository, self.made.found.dry_tree(old)?);
         Ok(!View::new(&files).confirms(&render.reads)?)
+    }
+
+    /// Whether the push changes anything that the Application of a render names: also what that render has not come to. Also when no
+    /// time is left to find out.
+    pub(super) fn touches_names(&self, branch: &Branch, render: &FailedRender) -> Result<bool, HydrateError> {
+        let dry_branch = branch.dry_branch.as_str();
+        let (old, new) = (self.push.before.repository.refs()?, self.push.after.repository.refs()?);
+        let (Some(old), Some(new)) = (old.branch(dry_branch), new.branch(dry_branch)) else { return Ok(true) };
+        let repository = self.push.after.repository;
+        let old_files = TreeFiles::new(repository, self.made.found.dry_tree(old)?);
+        let new_files = TreeFiles::new(repository, self.made.found.dry_tree(new)?);
+        let (old_view, new_view) = (View::new(&old_files), View::new(&new_files));
+        let named: BTreeSet<&str> =
+            render.diagnostics.iter().filter_map(|diagnostic| diagnostic.application.as_deref()).collect();
+        let Some(tree) = self.made.trees.known(new) else { return Ok(true) };
+        let profile = self.made.found.policy.settings.profile.into();
+        for application in tree.applications(&branch.name).filter(|one| named.contains(one.name.as_str())) {
+            if (self.push.after.out_of_time)() {
+                return Ok(true);
+            }
+            let reads = inspect::named_by(application, &new_view, profile, &new.to_string());
+            if !old_view.confirms(&reads)? {
+                return Ok(true);
+            }
+        }
+        Ok(false)
     }
 
     /// Whether the push changes the file that is wrong, or anything that the Application reads.
