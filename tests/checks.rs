@@ -106,6 +106,30 @@ fn the_preview_of_a_clone_asks_the_checks_of_the_clone() {
 }
 
 #[test]
+#[ignore = "needs Linux with Landlock and seccomp"]
+fn a_push_of_three_commits_makes_three_and_a_check_judges_the_tip_alone() {
+    let lab = Lab::new();
+    let server = lab.server();
+    with_check(&lab, &server, CHECK);
+    server.git(&["config", "hydrate.strict", "touched"]);
+    server.git(&["config", "hydrate-check.judge.refuse", "true"]);
+    let clone = dry(&server, &["web"], &["dev"]);
+    clone.push().success();
+    let before = tip(&server, DEV);
+    for value in ["one", "bad", "three"] {
+        clone.commit(value, &[("apps/web/dev/config.yaml", &config_map("web", value))]);
+    }
+    let said = clone.push().success().remote().join("\n");
+    assert!(!said.contains("check `judge`"), "{said}");
+    let value = |commit: &str| server.git(&["show", &format!("{commit}:web/manifest.yaml")]);
+    assert_eq!(server.git(&["rev-list", "--count", &format!("{before}..{DEV}")]), "3");
+    assert!(value(&format!("{DEV}~1")).contains("value: bad") && value(DEV).contains("value: three"));
+    // The branch went from one to the other at once.
+    let moves = server.git(&["reflog", "show", "--format=%H", DEV]);
+    assert_eq!(moves.lines().take(2).collect::<Vec<_>>(), [tip(&server, DEV), before]);
+}
+
+#[test]
 fn what_a_refusing_check_had_no_time_to_judge_does_not_go_in() {
     let lab = Lab::new();
     let server = lab.server();

@@ -143,10 +143,10 @@ fn memory(tree: &Tree) -> MemoryFiles {
     tree.iter().fold(MemoryFiles::new(), |files, (path, text)| files.file(path, text))
 }
 
-fn context(files: &MemoryFiles) -> Context<'_> {
+fn context(files: &MemoryFiles, profile: Profile) -> Context<'_> {
     Context {
         files,
-        profile: Profile::Proposal,
+        profile,
         dry_commit: COMMIT,
         renderer: RendererName::Native,
         nondeterministic: &[],
@@ -172,10 +172,16 @@ struct Figures {
     kept: u32,
 }
 
-fn try_edits(renderers: &Renderers, application: &Application, random: &mut Random, count: u64, figures: &mut Figures) {
+fn try_edits(
+    (renderers, profile): (&Renderers, Profile),
+    application: &Application,
+    random: &mut Random,
+    count: u64,
+    figures: &mut Figures,
+) {
     let (sort, before) = tree(random);
     let (files, branch) = (memory(&before), BranchName::new(BRANCH).expect("a name"));
-    let old_context = context(&files);
+    let old_context = context(&files, profile);
     let old = renderers.render(&[application], &old_context, &|_| ()).pop().expect("one").expect("renders");
     let old = manifest::encode(&old.manifests);
     let objects = |text: &[u8]| manifest::read(text, manifest::Source::Output("us")).expect("ours").len();
@@ -186,7 +192,7 @@ fn try_edits(renderers: &Renderers, application: &Application, random: &mut Rand
         let text = edited(random, &before[path]);
         after.insert(path.clone(), text.clone());
         let now = memory(&after);
-        let new_context = context(&now);
+        let new_context = context(&now, profile);
         let rendered = match renderers.render(&[application], &new_context, &|_| ()).pop().expect("one") {
             Ok(rendered) => rendered,
             Err(Failure::Mistakes(_)) => {
@@ -228,47 +234,83 @@ fn try_edits(renderers: &Renderers, application: &Application, random: &mut Rand
 #[test]
 fn no_slip_of_the_pen_takes_an_object_away() {
     let (seed, count) = seed_and_count(2000);
-    let mut random = Random(seed);
-    let (renderers, application) = (Renderers::of_machine(&machine()), application());
-    let mut figures = Figures::default();
-    for _ in 0..count.div_ceil(100) {
-        try_edits(&renderers, &application, &mut random, 100, &mut figures);
+    for profile in [Profile::Proposal, Profile::Argocd] {
+        let mut random = Random(seed);
+        let (renderers, application) = (Renderers::of_machine(&machine()), application());
+        let mut figures = Figures::default();
+        for _ in 0..count.div_ceil(200) {
+            try_edits((&renderers, profile), &application, &mut random, 100, &mut figures);
+        }
+        println!("{profile:?}: {figures:?}");
+        assert!(
+            [figures.failed, figures.held, figures.renamed, figures.kept].iter().all(|count| *count > 0),
+            "{figures:?}"
+        );
     }
-    println!("{figures:?}");
-    assert!(
-        [figures.failed, figures.held, figures.renamed, figures.kept].iter().all(|count| *count > 0),
-        "{figures:?}"
-    );
+}
+
+/// What became of the edits that were pushed.
+#[derive(Debug, Default)]
+struct PushedFigures {
+    kept: u32,
+    failed: u32,
+    named: u32,
+    renamed: u32,
 }
 
 #[test]
 fn no_slip_of_the_pen_that_is_pushed_takes_an_object_away() {
     let (seed, count) = seed_and_count(2000);
-    let mut random = Random(seed ^ 0xabcd);
+    for profile in ["proposal", "argocd"] {
+        let mut random = Random(seed ^ 0xabcd);
+        let mut figures = PushedFigures::default();
+        for _ in 0..count.div_ceil(500) {
+            push_edits(profile, &mut random, 5, &mut figures);
+        }
+        println!("{profile}: {figures:?}");
+    }
+}
+
+/// Pushes edits of a random tree, each on top of the tree as it was.
+fn push_edits(profile: &str, random: &mut Random, count: u64, figures: &mut PushedFigures) {
     let lab = Lab::new();
     let server = lab.server();
+    server.hydrate(&["config", "set", "profile", profile]).success();
     let clone = dry(&server, &["web"], &["dev"]);
-    let first: Vec<String> = (0..4).map(|n| object(&mut random, &format!("object-{n}"))).collect();
-    let (one, several) = (first[0].clone(), first[1..].join("---\n"));
-    let texts = [("apps/web/dev/one.yaml", one), ("apps/web/dev/several.yaml", several)];
-    let whole: Vec<(&str, &str)> = texts.iter().map(|(path, text)| (*path, text.as_str())).collect();
+    clone.git(&["rm", "-q", "-r", "apps/web/dev"]);
+    let (sort, tree) = tree(random);
+    let texts: Vec<(String, String)> =
+        tree.into_iter().map(|(path, text)| (path.replacen("app/", "apps/web/dev/", 1), text)).collect();
+    let whole: Vec<(&str, &str)> = texts.iter().map(|(path, text)| (path.as_str(), text.as_str())).collect();
     clone.commit("all", &whole);
     clone.push().success();
     let manifest = || server.git(&["show", &format!("{BRANCH}:web/manifest.yaml")]) + "\n";
-    for _ in 0..count.div_ceil(200) {
-        let (path, text) = &texts[usize::try_from(random.below(2)).expect("small")];
+    for _ in 0..count {
+        let (path, text) = &texts[usize::try_from(random.below(texts.len() as u64)).expect("small")];
         let (old, before) = (manifest(), tip(&server, BRANCH));
-        let slip = edited(&mut random, text);
+        let slip = edited(random, text);
         clone.commit("slip", &[(path, &slip)]);
         let told = clone.push().success().remote().join("\n");
-        let missing = missing_in(old.as_bytes(), &[manifest().as_bytes()]);
+        let new = manifest();
+        let missing = missing_in(old.as_bytes(), &[new.as_bytes()]);
         let documents = |text: &str| text.matches("kind: ").count();
-        assert!(
-            missing.is_empty() || documents(&manifest()) >= documents(&old),
-            "{missing:?} left by {path}:\n{slip}\n{told}"
-        );
+        let name = |missing: &str| told.contains(missing.rsplit([' ', '/']).next().unwrap_or(missing));
+        let count = match (missing.is_empty(), told.contains("error")) {
+            (true, true) => &mut figures.failed,
+            (true, false) => &mut figures.kept,
+            (false, _) if missing.iter().all(|key| name(&key.to_string())) => &mut figures.named,
+            (false, _) => {
+                // The edit itself says what the object is called now.
+                assert!(
+                    documents(&new) >= documents(&old) && !is_input(path),
+                    "{profile}, {sort}: {missing:?} left by {path}:\n{slip}\n{told}"
+                );
+                &mut figures.renamed
+            }
+        };
+        *count += 1;
         assert!(tip(&server, BRANCH) != before || told.contains("error") || missing.is_empty(), "{told}");
-        clone.commit("mend", &whole);
+        clone.commit("back", &whole);
         clone.push().success();
         let missing = missing_in(old.as_bytes(), &[manifest().as_bytes()]);
         assert!(missing.is_empty(), "{missing:?} did not come back");
