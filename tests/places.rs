@@ -53,8 +53,16 @@ fn a_dependency_has_the_line_that_names_it_and_an_open_quote_the_line_that_opens
     // Of two that claim an object, both Applications are named.
     let told = with(&clone, &[("apps/web/dev/config.yaml", &config_map("api", "x"))]);
     assert!(!told.contains("both render"), "{told}");
-    let (path, text) = application("web", "dev");
-    let told = with(&clone, &[(&path, &text.replace("namespace: web", "namespace: api"))]);
+    let here = |name: &str| {
+        let (file, text) = application(name, "dev");
+        (
+            file,
+            text.replace(&format!("namespace: {name}"), "{name: here, namespace: api}")
+                .replace("destination:\n    {", "destination: {"),
+        )
+    };
+    let [web, api] = ["web", "api"].map(here);
+    let told = with(&clone, &[(&web.0, &web.1), (&api.0, &api.1)]);
     assert!(told.contains("applications/dev/web.yaml:4:9: error: `api-dev` and `web-dev` both render"), "{told}");
     assert!(told.contains("`api-dev` is at applications/dev/api.yaml:4:9"), "{told}");
 }
