@@ -39,6 +39,8 @@ spec:
     syncSource:
       targetBranch: environments/{environment}
       path: {name}
+  destination:
+    namespace: {name}-{environment}
 "
     )
 }
@@ -102,7 +104,7 @@ fn a_chart_of_applications_hydrates_them_and_follows_its_values() {
         assert!(dev.contains("mail/manifest.yaml") && !dev.contains("api/"), "{dev}");
 
         // Where one of them goes.
-        let moved = template().replace("path: {{ .name }}\n{{", "path: moved/{{ .name }}\n{{");
+        let moved = template().replace("path: {{ .name }}\n  dest", "path: moved/{{ .name }}\n  dest");
         assert_ne!(moved, template());
         clone.commit("move", &[("charts/apps/templates/apps.yaml", &moved)]);
         clone.push().success();
@@ -416,7 +418,8 @@ fn what_names_the_commit_is_made_again_for_each() {
     both(|server| {
         let clone = chart(server, &[("web", "dev")]);
         let parameters = ", helm: {parameters: [{name: commit, value: $ARGOCD_APP_REVISION_SHORT}]}";
-        let template = template().replace("path: {{ .name }}\n{{", "path: {{ .name }}-{{ $.Values.commit }}\n{{");
+        let template =
+            template().replace("path: {{ .name }}\n  dest", "path: {{ .name }}-{{ $.Values.commit }}\n  dest");
         let first = clone.commit(
             "name the commit",
             &[("root.yaml", &root("charts/apps", parameters)), ("charts/apps/templates/apps.yaml", &template)],
