@@ -115,9 +115,6 @@ pub(crate) struct BranchStatus {
     /// The limits of this machine that the last run reached on it, where that run was here.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub limits: Vec<Diagnostic>,
-    /// Whether those are no limits, but what other dry branches have.
-    #[serde(skip)]
-    pub is_taken: bool,
     /// Where hydration left the branch, when it was moved back since; none when it is there, or further on.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub recorded_tip: Option<String>,
@@ -340,7 +337,7 @@ pub(crate) fn status(setup: &Setup<'_>) -> Result<Vec<BranchStatus>, HydrateErro
             let made_from = made_from.get(branch).copied();
             let mut status = one(&found, &mut ledger, (branch, sync(branch)), named, made_from)?;
             status.is_named = applications.contains(branch);
-            (status.limits, status.is_taken) = limits::of(&status, &limits);
+            status.limits = limits::of(&status, &limits);
             // What others did to the branch is shown once.
             if place > 0 {
                 status.changed_by_others.clear();
@@ -450,7 +447,6 @@ fn one(
         is_left: is_left && state == BranchState::Hydrated,
         is_empty: is_empty.is_none_or(|tip| tip.tree == found.buffer.empty_tree_id()),
         limits: Vec::new(),
-        is_taken: false,
         recorded_tip: recorded_tip.map(|tip| tip.to_string()),
         restorable,
         near: None,

@@ -11,7 +11,6 @@ use sha2::{Digest, Sha256};
 use super::failed_render::{FailedRender, FailedRenders};
 use super::make::branch::Branch;
 use super::plan::skipped::LeftBehind;
-use super::report::Outcome;
 use super::stopped::Stopped;
 use crate::argo::{AppName, Application, BranchName, Context, Identity};
 use crate::discover::Expanded;
@@ -167,7 +166,7 @@ impl Memory {
         let Some(cache) = self.cache else { return };
         for (name, _, kept) in self.kept {
             let StateAfter::New(head, records, patches) = kept else { continue };
-            let head = Head { branches: None, stuck: Vec::new(), taken: Vec::new(), frozen: Vec::new(), ..*head };
+            let head = Head { branches: None, stuck: Vec::new(), frozen: Vec::new(), ..*head };
             // Without an entry it is found out again.
             drop(cache.save_all(&of_previews(&name), &head, records, &patches));
         }
@@ -294,7 +293,6 @@ impl Memory {
         let lacking = |name: &BranchName| lacking.get(name).cloned();
         let stuck: Vec<Stuck> =
             names.iter().filter_map(|name| stuck(branches.get(*name)?, head.tip, lacking(name))).collect();
-        let taken = names.iter().filter_map(|name| taken(branches.get(*name)?, head.tip)).collect();
         wrong_files.iter_mut().for_each(|files| files.extend(stuck.iter().flat_map(Stuck::files_of_documents)));
         let staying: BTreeSet<&str> = stuck.iter().map(|stuck| stuck.name.as_str()).collect();
         let (frozen, others): (Vec<&BranchName>, Vec<_>) = names.into_iter().partition(|name| is_frozen(name));
@@ -319,7 +317,6 @@ impl Memory {
             facts: state_facts(head, heads, found, &revisions, &destinations),
             branches: known.filter(|_| is_whole),
             stuck,
-            taken,
             frozen,
             revisions,
             destinations,
@@ -563,24 +560,6 @@ pub(crate) fn stuck(branch: &Branch, dry: ObjectId, lacking: Option<BTreeSet<Rep
         basis: failed.map(|failed| failed.basis).unwrap_or_default(),
         waits: failed.map(|failed| failed.waits.clone()).unwrap_or_default(),
         lacking: lacking.filter(|_| takes_more),
-    })
-}
-
-/// A branch that is not hydrated from `dry` for another reason than what its Applications render to, such as an object that another dry
-/// branch has: as a state has it for who asks why.
-fn taken(branch: &Branch, dry: ObjectId) -> Option<Stuck> {
-    if branch.failed_at(dry).is_some() || branch.lasting_at(dry).is_some() {
-        return None;
-    }
-    let Some(Outcome::Failed { diagnostics, dry_sha, unnamed: false, .. }) = branch.failure() else { return None };
-    (object_id(dry_sha) == Some(dry)).then(|| Stuck {
-        name: branch.name.to_string(),
-        sync: branch.sync.to_string(),
-        tip: branch.tip.as_ref().map(|tip| tip.id.to_string()),
-        dry: branch.dry.map(|dry| dry.to_string()),
-        applications: branch.applications,
-        limits: diagnostics.clone(),
-        ..Stuck::default()
     })
 }
 

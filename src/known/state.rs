@@ -56,9 +56,6 @@ pub(crate) struct Head {
     pub branches: Option<Vec<Branch>>,
     /// The environment branches that could not be hydrated from that commit because an Application does not render.
     pub stuck: Vec<Stuck>,
-    /// The environment branches that were not hydrated because of what others have: for who asks why. Their `limits` say it.
-    #[serde(default)]
-    pub taken: Vec<Stuck>,
     /// The environment branches that were frozen at that commit.
     #[serde(default)]
     pub frozen: Vec<Frozen>,
@@ -225,7 +222,7 @@ pub(crate) struct LeftPath {
 }
 
 /// An environment branch that stays behind. It does so until something changes that its Applications rest on.
-#[derive(Debug, Clone, PartialEq, Eq, Default, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub(crate) struct Stuck {
     /// Its name.
     pub name: String,

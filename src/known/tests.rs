@@ -141,7 +141,6 @@ fn head() -> Head {
             waits: Vec::new(),
             lacking: Some([path("new")].into()),
         }],
-        taken: Vec::new(),
         frozen: vec![Frozen {
             name: text("environments/live"),
             sync: text("environments/live"),

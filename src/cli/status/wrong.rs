@@ -68,8 +68,7 @@ impl Wrong {
         if status.limits.is_empty() {
             return String::new();
         }
-        let by = if status.is_taken { "what others have" } else { "a limit of this server" };
-        let mut text = format!("  {}\n", paint.by(Style::Error, &format!("held by {by}")));
+        let mut text = format!("  {}\n", paint.by(Style::Error, "held by a limit of this server"));
         for cause in causes(status.limits.iter()) {
             if !self.shown.contains_key(&cause.kind()) {
                 self.show(&cause, &status.branch, "  ", &mut text);

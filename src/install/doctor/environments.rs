@@ -71,8 +71,7 @@ impl Doctor<'_> {
             let remedy = status.misspelt().map_or_else(delete, str::to_owned);
             Finding::advice(format!("no Application names {name} any more, and it stays as it is"), remedy)
         } else if !status.limits.is_empty() {
-            let by = if status.is_taken { "what others have" } else { "a limit of this server" };
-            Finding::advice(format!("{name} is held by {by}"), format!("{git} hydrate status"))
+            Finding::advice(format!("{name} is held by a limit of this server"), format!("{git} hydrate status"))
         } else if status.failures.is_empty() {
             Finding::advice(behind(status), format!("{git} hydrate catch-up"))
         } else {
