@@ -74,8 +74,8 @@ fn application_set(bytes: &[u8]) {
 fn records(bytes: &[u8]) {
     drop(Provenance::read(&path("hydrator.metadata"), bytes));
     drop((contract::check_metadata(bytes), contract::check_note(bytes)));
-    if let Some(dry) = read_note(bytes) {
-        assert_eq!(read_note(&metadata::note(dry)), Some(dry));
+    if let Some(note) = read_note(bytes) {
+        assert_eq!(read_note(&note.text()), Some(note));
     }
 }
 

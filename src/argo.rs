@@ -40,6 +40,7 @@ mod referenced;
 mod rendered;
 mod repo_url;
 mod repository;
+mod revision;
 mod rules;
 mod search;
 pub(crate) mod set;
@@ -90,6 +91,7 @@ pub(crate) use options::{
 pub use read::read;
 pub(crate) use read::{File, count_certain, count_mentions, is_marked, objects, read_by, read_too_large, read_within};
 pub(crate) use referenced::Referenced;
+pub(crate) use revision::{LedTo, Revision, is_short_id};
 pub(crate) use rules::Rule;
 pub use rules::RuleSet;
 pub use search::Patterns;

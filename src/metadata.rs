@@ -32,10 +32,10 @@ pub(crate) use copied::{Followed, Hydrated, copies_readme, copies_readme_with, c
 pub use dry::DryCommit;
 pub(crate) use dry::Message;
 pub use go_std::mail::Address;
-pub(crate) use message::Rollback;
 pub use message::Trailers;
+pub(crate) use message::{Rollback, Source};
 pub(crate) use read::NOTES_REF;
-pub use read::{Provenance, note, read_note};
+pub use read::{Note, Provenance, note, read_note};
 pub use removal_trailer::allowed_removals;
 pub(crate) use removal_trailer::{KEY as REMOVAL_TRAILER, misspelt_removal, unknown_removal};
 pub(crate) use restored::{PROMOTIONS_REF, restored_from, restoring_message, restoring_note, reverted};

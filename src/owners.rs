@@ -37,6 +37,7 @@ pub(crate) mod policy;
 pub(crate) mod promoted;
 pub(crate) mod public_seeds;
 pub(crate) mod recorded;
+pub(crate) mod revisions;
 pub(crate) mod seed_identities;
 pub(crate) mod settings_named;
 pub(crate) mod setup;

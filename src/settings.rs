@@ -112,6 +112,10 @@ pub(crate) struct Settings {
     /// is one that was hydrated before there was the setting, and they are not.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub made_applications: Option<bool>,
+    /// Whether the sources of an Application may be those of a tag, of the highest tag in a range, or of a commit. Not set, the
+    /// repository is one from before there was the setting, and they may not.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub revisions: Option<bool>,
     /// Files of the dry tree with lists of the clusters that Argo CD knows.
     #[serde(deserialize_with = "paths", skip_serializing_if = "Vec::is_empty")]
     pub clusters: Vec<RepoPath>,
@@ -394,6 +398,7 @@ impl Settings {
             applications: Vec::new(),
             dry_branches: Vec::new(),
             made_applications: None,
+            revisions: None,
             roots: Vec::new(),
             // With copies, they decide about what an Application renders that makes others.
             rules: if has_copies { self.rules.clone() } else { Vec::new() },

@@ -86,7 +86,9 @@ pub mod manifest {
 }
 
 pub mod metadata {
-    pub use crate::metadata::{Address, DryCommit, Provenance, Time, Trailers, allowed_removals, note, read_note};
+    pub use crate::metadata::{
+        Address, DryCommit, Note, Provenance, Time, Trailers, allowed_removals, note, read_note,
+    };
     pub mod contract {
         pub use crate::metadata::contract::{check_metadata, check_note};
     }

@@ -44,6 +44,8 @@ fn push(files: &[(String, Vec<u8>)]) -> (String, Vec<Arc<Application>>) {
         allowed: &Patterns::default(),
         copies: None,
         is_directory: &|_| true,
+        follows: false,
+        is_shared: &|_| false,
     };
     let verdict = application::validate(&applications, &context);
     diagnostics.extend(verdict.findings.into_iter().map(|finding| finding.diagnostic));

@@ -126,6 +126,7 @@ impl Server {
             pusher: None,
             only: None,
             fetching: None,
+            resumed: None,
         };
         work(&setup)
     }

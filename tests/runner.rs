@@ -104,6 +104,7 @@ mod removal;
 mod render;
 
 mod replaced;
+mod revisions;
 mod rollback;
 mod rules;
 mod screen;

@@ -56,6 +56,7 @@ fn hydrated(server: &Repo) -> (Report, usize) {
         pusher: None,
         only: None,
         fetching: None,
+        resumed: None,
     };
     let report = hydrate::hydrate(&setup).expect("the world is fine");
     (report, counter.0.into_inner())

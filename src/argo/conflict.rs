@@ -50,6 +50,14 @@ pub(super) enum Conflict {
     RepositoryUnproven { url: String, path: RepoPath },
     #[error("`{revision}` is {kind}: pinned, not hydrated on push")]
     Pinned { revision: String, kind: &'static str, dry_branch: BranchName },
+    #[error("the Applications of `{branch}` name `{revision}` here, but `{other}` elsewhere")]
+    RevisionsDiffer { branch: BranchName, revision: String, other: String, at: Span },
+    #[error(
+        "`{revision}` is the `targetRevision` of one source, and another source of this repository has another one"
+    )]
+    RevisionsOfSources { revision: String },
+    #[error("`{revision}` is not a branch, and `{branch}` is promoted: a promoter waits there for each dry commit")]
+    RevisionPromoted { revision: String, branch: BranchName },
     #[error("`{branch}` is named by {} and does not exist here, so nothing is hydrated for {}", applications(*count), them(*count))]
     NoSuchBranch { branch: String, count: usize, dry_branch: BranchName },
 }
@@ -112,6 +120,7 @@ impl Conflict {
             | Conflict::NearBranch { .. }
             | Conflict::OtherRepository { .. }
             | Conflict::Pinned { .. }
+            | Conflict::RevisionsOfSources { .. }
             | Conflict::NoSuchBranch { .. } => false,
             Conflict::DestinationIsDry { .. }
             | Conflict::DestinationForbidden { .. }
@@ -119,6 +128,8 @@ impl Conflict {
             | Conflict::BranchDirectory { .. }
             | Conflict::SyncBranchesDiffer { .. }
             | Conflict::SyncBranchWritten { .. }
+            | Conflict::RevisionsDiffer { .. }
+            | Conflict::RevisionPromoted { .. }
             | Conflict::RepositoryUnclear { .. }
             | Conflict::RepositoryUnknown
             | Conflict::RepositoryUnproven { .. } => true,
@@ -136,6 +147,7 @@ impl Conflict {
             | Conflict::SameName { at, .. }
             | Conflict::SyncBranchesDiffer { at, .. }
             | Conflict::SyncBranchWritten { at, .. }
+            | Conflict::RevisionsDiffer { at, .. }
             | Conflict::RepositoryUnclear { at, .. }
             | Conflict::BranchDirectory { at: Some(at), .. } => Some(format!("the other one is at {}", line(at))),
             _ => None,
@@ -187,7 +199,20 @@ impl Conflict {
                  again: `{dry_branch}` may lack what it had"
             ),
             Conflict::Pinned { dry_branch, .. } => {
-                format!("to hydrate it on each push: `targetRevision: {dry_branch}`")
+                format!(
+                    "to hydrate it on each push: `targetRevision: {dry_branch}`; to follow tags, ranges and commits, on the \
+                     server: git hydrate config set revisions true"
+                )
+            }
+            Conflict::RevisionsDiffer { .. } => {
+                "a branch shows one dry commit: name one revision, or write to a branch for each".to_owned()
+            }
+            Conflict::RevisionsOfSources { .. } => {
+                "use one `targetRevision` for all sources of this repository".to_owned()
+            }
+            Conflict::RevisionPromoted { .. } => {
+                "name the dry branch and let the promoter promote, or write to a branch without `hydrateTo` and `activePaths`"
+                    .to_owned()
             }
         };
         Some(hint)

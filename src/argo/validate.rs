@@ -4,6 +4,8 @@
 //! repository can have those of several clusters. What they write must differ, and that is checked.
 #![expect(clippy::indexing_slicing, reason = "indexes are those of the Applications that are judged")]
 
+mod revisions;
+
 use std::collections::{BTreeMap, BTreeSet};
 use std::ops::Bound;
 use std::sync::Arc;
@@ -21,6 +23,7 @@ use super::search::Patterns;
 use super::url::RepoUrl;
 use super::{Application, BranchName};
 use crate::manifest::OWN_CLUSTER;
+use revisions::{Revision, followed, revision};
 
 /// What the rules need to know of the repository and its settings.
 pub struct Context<'a> {
@@ -40,6 +43,10 @@ pub struct Context<'a> {
     pub copies: Option<&'a BranchName>,
     /// Whether there is a directory in the dry tree, for the inference of `repoURL`.
     pub is_directory: &'a dyn Fn(&RepoPath) -> bool,
+    /// The setting `revisions`: whether an Application may name a tag, a range of versions or a commit.
+    pub follows: bool,
+    /// Whether several promotion strategies share a branch, by the setting `activePaths`.
+    pub is_shared: &'a dyn Fn(&BranchName) -> bool,
 }
 
 impl Context<'_> {
@@ -74,6 +81,8 @@ pub struct Verdict {
     pub standings: Vec<Standing>,
     /// What is wrong, in the order of files and lines.
     pub findings: Vec<Finding>,
+    /// The environment branches whose Applications name a tag, a range or a commit, each with that.
+    pub revisions: BTreeMap<BranchName, String>,
 }
 
 /// Whether an Application is hydrated from the dry branch in whose tree it is.
@@ -117,10 +126,16 @@ pub fn validate(applications: &[Arc<Application>], context: &Context<'_>) -> Ver
     rules.branch_directories(&hydrated);
     rules.staging(&hydrated);
     rules.paths(&hydrated);
+    rules.revisions(&hydrated);
     let place = |span: &Span| (span.path.clone(), span.line, span.column);
     rules.found.sort_by_key(|(_, _, span)| place(span));
+    let followed = hydrated.iter().filter_map(|index| {
+        let application = &applications[*index];
+        Some((application.environment_branch().clone(), followed(application, context)?.to_owned()))
+    });
+    let revisions = followed.collect();
     let findings = rules.found.into_iter().map(|found| Finding::of(found, applications)).collect();
-    Verdict { standings, findings }
+    Verdict { standings, findings, revisions }
 }
 
 /// The indexes of Applications, what is wrong with them, and where.
@@ -259,6 +274,11 @@ impl<'a> Rules<'a> {
             match revision(text, self.context) {
                 Revision::Branch { here: true } => {}
                 Revision::Branch { here: false } => return Standing::OtherBranch,
+                Revision::NoBranch | Revision::Pinned(_) if self.context.follows => {
+                    // What is on no branch is taken from the default one.
+                    let is_head = self.context.head_branch == Some(self.context.dry_branch);
+                    return if is_head { Standing::Hydrated } else { Standing::OtherBranch };
+                }
                 Revision::NoBranch => {
                     missing.entry(text).or_default().push(index);
                     return Standing::Pinned;
@@ -545,45 +565,6 @@ fn staging_of(application: &Application) -> Option<(&BranchName, &Span)> {
 fn directories(branch: &BranchName) -> Vec<BranchName> {
     let slashes = branch.as_str().match_indices('/');
     slashes.filter_map(|(at, _)| BranchName::read(branch.as_str().get(..at)?).ok()).collect()
-}
-
-/// What a `targetRevision` names.
-enum Revision {
-    /// A branch of this repository.
-    Branch { here: bool },
-    /// Something that does not move with a push, in words.
-    Pinned(&'static str),
-    /// What can only be a branch, and does not exist.
-    NoBranch,
-}
-
-/// Reads a `targetRevision` as far as that is possible without asking for tags.
-///
-/// Reference: Argo CD 3 util/git/client.go `lsRemote`: a full id, then `HEAD`, then a version range, then the exact
-/// ref. A branch that exists goes first here.
-fn revision(text: &str, context: &Context<'_>) -> Revision {
-    let name = text.strip_prefix("refs/heads/").unwrap_or(text);
-    if text.is_empty() || text == "HEAD" {
-        return Revision::Branch { here: context.head_branch == Some(context.dry_branch) };
-    }
-    if name == context.dry_branch.as_str() {
-        return Revision::Branch { here: true };
-    }
-    if context.branches.contains(name) {
-        return Revision::Branch { here: false };
-    }
-    let hexadecimal = text.bytes().all(|b| b.is_ascii_hexdigit());
-    if text.starts_with("refs/tags/") {
-        Revision::Pinned("a tag")
-    } else if hexadecimal && (7..=64).contains(&text.len()) {
-        Revision::Pinned("a commit")
-    } else if text.starts_with(|c: char| c.is_ascii_digit() || "<>=~^*!".contains(c))
-        || text.strip_prefix(['v', 'V']).is_some_and(|rest| rest.starts_with(|c: char| c.is_ascii_digit()))
-    {
-        Revision::Pinned("a version")
-    } else {
-        Revision::NoBranch
-    }
 }
 
 #[cfg(test)]

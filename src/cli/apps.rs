@@ -106,12 +106,14 @@ fn text(listed: &Listed, is_gone: bool) -> String {
     let mut text = String::new();
     let mut branch = None;
     for application in &listed.applications {
-        let ListedApplication { name, file, line, source, path, origin, hydrated, reason, .. } = application;
+        let ListedApplication { name, file, line, source, revision, path, origin, hydrated, reason, .. } = application;
         if branch != Some(&application.branch) {
             branch = Some(&application.branch);
             let _ = writeln!(text, "{}", printable(&application.branch));
         }
-        let _ = writeln!(text, "  {}  {} -> {}", printable(name), printable(source), printable(path));
+        let at = revision.as_ref().map(|revision| format!(" at {revision}")).unwrap_or_default();
+        let source = format!("{source}{at}");
+        let _ = writeln!(text, "  {}  {} -> {}", printable(name), printable(&source), printable(path));
         let origin = origin.as_ref().map_or(String::new(), |origin| format!(", {origin}"));
         let _ = writeln!(text, "    {}", printable(&format!("{file}:{line}{origin}")));
         match (hydrated, reason) {

@@ -6,6 +6,7 @@ use anyhow::Context as _;
 
 use super::clone::is_server;
 use super::{Outcome, WrongUse, output};
+use crate::argo::BranchName;
 use crate::history::Pusher;
 use crate::hydrate::{self, Again};
 use crate::owners::error::HydrateError;
@@ -55,7 +56,7 @@ pub(super) fn run(arguments: &Arguments, json: bool) -> anyhow::Result<Outcome> 
         return Err(WrongUse(format!("{text}\nhint: {hint}")).into());
     }
     let Arguments { retry, every, .. } = *arguments;
-    let Done { report, destinations } = match again(&repository, Again { retry, every }) {
+    let Done { report, destinations } = match again(&repository, Again { retry, every }, None) {
         Ok(done) => done,
         // What this machine could not do now it may do another time: no fault of how it was called.
         Err(error) if error.downcast_ref().is_some_and(HydrateError::is_of_machine) => {
@@ -75,7 +76,14 @@ pub(super) fn run(arguments: &Arguments, json: bool) -> anyhow::Result<Outcome> 
 
 /// Hydrates everything that is not hydrated yet, and waits for its turn.
 pub(super) fn all(repository: &Repository) -> anyhow::Result<hydrate::Report> {
-    let Done { report, destinations } = again(repository, Again::default())?;
+    let Done { report, destinations } = again(repository, Again::default(), None)?;
+    output::undelivered(&destinations);
+    Ok(report)
+}
+
+/// Hydrates everything as [`all`] does; `branch` may go back to a lower tag of its range.
+pub(super) fn resumed(repository: &Repository, branch: &BranchName) -> anyhow::Result<hydrate::Report> {
+    let Done { report, destinations } = again(repository, Again::default(), Some(branch))?;
     output::undelivered(&destinations);
     Ok(report)
 }
@@ -90,10 +98,10 @@ struct Done {
     destinations: Vec<Delivery>,
 }
 
-fn again(repository: &Repository, again: Again) -> anyhow::Result<Done> {
+fn again(repository: &Repository, again: Again, resumed: Option<&BranchName>) -> anyhow::Result<Done> {
     super::check_owner(repository, "catch-up")?;
     let mut teller = Teller::of_admin(repository);
-    let report = fetched(repository, again, &mut teller);
+    let report = fetched(repository, (again, resumed), &mut teller);
     if report.is_ok()
         && let Err(why) = teller.tell_all(repository)
     {
@@ -112,7 +120,11 @@ fn again(repository: &Repository, again: Again) -> anyhow::Result<Done> {
 }
 
 /// Hydrates again, with what can be fetched for it.
-fn fetched(repository: &Repository, again: Again, teller: &mut Teller) -> anyhow::Result<hydrate::Report> {
+fn fetched(
+    repository: &Repository,
+    again: (Again, Option<&BranchName>),
+    teller: &mut Teller,
+) -> anyhow::Result<hydrate::Report> {
     let fetches = Fetches::of(repository, true);
     loop {
         let fetching = fetches.as_ref().map(|fetches| fetches as &dyn Fetching);
@@ -130,7 +142,7 @@ fn fetched(repository: &Repository, again: Again, teller: &mut Teller) -> anyhow
 /// Hydrates again under the lock of the repository.
 fn locked(
     repository: &Repository,
-    again: Again,
+    (again, resumed): (Again, Option<&BranchName>),
     teller: &mut Teller,
     fetching: Option<&dyn Fetching>,
 ) -> anyhow::Result<hydrate::Report> {
@@ -143,6 +155,7 @@ fn locked(
     let setup = Setup {
         observer: &progress,
         fetching,
+        resumed,
         ..Setup::new(repository, Place::server(), Wake::Everything, &renderers, wall::now())
     };
     let report = hydrate::hydrate_again(&setup, again);

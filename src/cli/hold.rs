@@ -5,6 +5,7 @@
 mod apply;
 mod dry;
 mod promoted;
+mod range;
 mod target;
 mod when;
 
@@ -109,6 +110,9 @@ struct Held {
 /// the newest dry commit. After `git hydrate hold` of a branch, each dry commit since then gets its own, as the setting `history` says.
 /// Where the branch, or an Application that is named, does not render, nothing is changed: it stays held. What comes to it is judged as a
 /// push is: where the server is in strict mode, what checks or the setting `validate` refuse keeps it held.
+///
+/// A branch whose Applications name a range of versions stays where it is when the tag that it shows is gone. On the server, this lets
+/// it go back to the highest tag that is there.
 #[derive(Debug, clap::Args)]
 pub(super) struct ResumeArguments {
     /// The environment branch, or the last part of its name.
@@ -217,6 +221,12 @@ fn options(applications: &[String]) -> String {
 pub(super) fn resume(arguments: &ResumeArguments, json: bool) -> anyhow::Result<Outcome> {
     let site = Site::open(&arguments.branch, &arguments.way)?;
     let mut rest = site.holds.of_branch(&site.branch).to_vec();
+    if rest.is_empty()
+        && arguments.application.is_empty()
+        && let Some(outcome) = range::resume(&site, &arguments.way, json)?
+    {
+        return Ok(outcome);
+    }
     if rest.is_empty() {
         let held: Vec<&str> = site.holds.iter().map(|(branch, _)| branch.as_str()).collect();
         let others = if held.is_empty() { "nothing is".to_owned() } else { format!("held: {}", held.join(", ")) };

@@ -210,7 +210,8 @@ fn line(entry: &Entry, several: bool, paint: Paint) -> String {
     let mut text = head(entry, several, paint);
     match &entry.dry {
         Some(dry) => {
-            let _ = write!(text, " {} {}", paint.by(Style::Id, short(&dry.sha)), printable(&dry.subject));
+            let (id, tag) = (paint.by(Style::Id, short(&dry.sha)), dry.tag());
+            let _ = write!(text, " {id}{} {}", printable(&tag), printable(&dry.subject));
         }
         None => {
             let _ = write!(text, " {}", printable(&entry.subject));
@@ -255,7 +256,8 @@ fn block(entry: &Entry, several: bool, paint: Paint) -> String {
     }
     match (&entry.dry, &entry.made_by_others) {
         (Some(dry), _) => {
-            let _ = writeln!(text, "  {} {}", paint.by(Style::Id, short(&dry.sha)), printable(&dry.subject));
+            let (id, tag) = (paint.by(Style::Id, short(&dry.sha)), dry.tag());
+            let _ = writeln!(text, "  {id}{} {}", printable(&tag), printable(&dry.subject));
             if !dry.author.is_empty() {
                 let _ = writeln!(text, "  {}, {}", printable(&dry.author), date(&dry.date));
             }

@@ -190,7 +190,11 @@ fn text(branches: &[BranchStatus], here: &Here<'_>, wrong: &mut Wrong, paint: Pa
         let dry = status.dry_sha.as_deref().map_or("nothing yet", short);
         let from = match status.state {
             BranchState::Missing => format!("of {}", printable(&status.dry_branch)),
-            _ => format!("{} of {}", paint.by(Style::Id, dry), printable(&status.dry_branch)),
+            _ => {
+                let follows = status.follows.as_ref().map(ToString::to_string);
+                let of = follows.as_deref().unwrap_or(&status.dry_branch);
+                format!("{} of {}", paint.by(Style::Id, dry), printable(of))
+            }
         };
         let style = if status.is_current() && status.frozen.is_none() { Style::Added } else { Style::Warning };
         let branch = printable(&status.branch);
@@ -234,6 +238,11 @@ fn text(branches: &[BranchStatus], here: &Here<'_>, wrong: &mut Wrong, paint: Pa
         }
         for held in status.held.iter().filter(|held| !held.is_among(&status.paths_behind)) {
             let _ = writeln!(text, "  {}", paint.by(Style::Warning, &printable(&held.to_string())));
+        }
+        if let Some(problem) = status.follows.as_ref().and_then(|follows| follows.problem.as_ref()) {
+            let hint = problem.hint.as_ref().map(|hint| format!(": {hint}")).unwrap_or_default();
+            let line = format!("{}{hint}", problem.message);
+            let _ = writeln!(text, "  {}", paint.by(Style::Warning, &printable(&line)));
         }
         text.push_str(&inputs(status));
         text.push_str(&cures::held(status));

@@ -121,7 +121,7 @@ impl<'p> Pusher<'p> {
             Some(About::Push) => true,
             Some(About::Branches(branches)) => branches.iter().any(|branch| self.update_of(branch).is_some()),
             Some(About::Together) => self.is_concerned() && self.is_all_his(),
-            Some(About::Made(dry)) => self.owns(dry) || self.puts_beside(dry),
+            Some(About::Made(dry)) => self.owns(dry) || self.puts_beside(dry) || self.moves_tag_of(&dry.dry_branch),
             Some(About::Dry(dry)) => self.owns(dry) || diagnostic.is_some_and(|found| self.has_it_too(dry, found)),
             None => self.is_concerned(),
         }
@@ -134,7 +134,25 @@ impl<'p> Pusher<'p> {
         let mut branches =
             self.updates.iter().filter_map(|update| Some((update.name.strip_prefix("refs/heads/")?, update.new)));
         let is_asking = |(branch, new): (&str, Option<ObjectId>)| new.is_none() || is_known(branch);
-        branches.any(is_asking) || self.pushes(SETTINGS_REF)
+        let is_followed = |branch: &BranchReport| self.moves_tag(branch);
+        branches.any(is_asking) || self.pushes(SETTINGS_REF) || self.report.branches.iter().any(is_followed)
+    }
+
+    /// Whether he pushed or deleted the tag that leads to what a branch shows, or led there.
+    fn moves_tag(&self, branch: &BranchReport) -> bool {
+        branch.revision.as_ref().is_some_and(|named| self.pushes(&format!("refs/tags/{}", named.resolved)))
+    }
+
+    /// Whether he pushed what a branch follows that shows a tag, a range or a commit: its Applications, the tag, the settings, or
+    /// something beside which hydration made it again.
+    fn asks_for(&self, branch: &BranchReport) -> bool {
+        let is_asked = self.update_of(&branch.dry_branch).is_some() || self.pushes(SETTINGS_REF);
+        is_asked || self.moves_tag(branch) || self.pushes(&format!("refs/heads/{}", branch.branch))
+    }
+
+    /// Whether a branch of a dry branch went where he put a tag.
+    fn moves_tag_of(&self, dry_branch: &str) -> bool {
+        self.report.branches.iter().any(|branch| branch.dry_branch == dry_branch && self.moves_tag(branch))
     }
 
     /// What the push made of a dry branch.
@@ -159,6 +177,10 @@ impl<'p> Pusher<'p> {
 
     /// Whether he brought what `branch` shows of a dry commit: he pushed that, or something beside which hydration made it again.
     pub(crate) fn brought(&self, branch: &str, dry: &DryPoint) -> bool {
+        let followed = self.report.branches.iter().find(|report| report.branch == branch && report.revision.is_some());
+        if let Some(followed) = followed {
+            return self.asks_for(followed);
+        }
         self.owns(dry) || (self.pushes(&format!("refs/heads/{branch}")) && self.puts_beside(dry))
     }
 
@@ -213,6 +235,9 @@ impl<'p> Pusher<'p> {
     }
 
     fn of_branch(&self, branch: &BranchReport) -> Result<Option<BranchReport>, Error> {
+        if branch.revision.is_some() {
+            return Ok(self.asks_for(branch).then(|| branch.clone()));
+        }
         if let Some((update, new)) = self.update_of(&branch.dry_branch) {
             return self.of_commits(branch, update, new).and_then(|his| self.counted(his, branch)).map(Some);
         }

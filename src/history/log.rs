@@ -19,7 +19,7 @@ use crate::owners::heads::BACKLOG_MAX;
 use crate::owners::place::Place;
 use crate::owners::policy::Policy;
 use crate::owners::standing::{nearest, nearest_commit, provenance};
-use crate::repo::{Commit, Error, Notes, ObjectBuffer, ObjectId, Refs, Repository};
+use crate::repo::{Commit, Error, Notes, ObjectBuffer, ObjectId, Refs, Repository, object_id};
 use crate::settings::History as Kept;
 use dry_files::diag::Diagnostic;
 use dry_files::path::RepoPath;
@@ -121,6 +121,9 @@ pub(crate) struct Dry {
     pub author: String,
     /// When it was committed, as RFC 3339; empty when it is not in this repository.
     pub date: String,
+    /// The tag that led to it, or the id by which Applications name it; none where a branch did.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub resolved: Option<String>,
 }
 
 /// What a commit changed in one destination path.
@@ -370,7 +373,10 @@ impl<'a> History<'a> {
             seconds: own.date.seconds(),
             moved: None,
             subject: own.subject,
-            dry: dry.map(|dry| self.dry(dry)),
+            dry: dry.map(|dry| {
+                let defined = Trailers::read(&commit.message).and_then(|trailers| trailers.defined);
+                self.dry(dry).resolved(defined.map(|defined| defined.resolved))
+            }),
             made_by_others: is_of_others(&self.buffer, commit, parent)?.then(|| Dry::of(commit)),
             rollback: RolledBack::of(commit),
             resumed: self.resumed(&trailers, parent)?,
@@ -433,6 +439,10 @@ impl<'a> History<'a> {
     fn skipped(&mut self, trailers: &Trailers, below: &Commit) -> Result<Vec<SkippedDry>, Error> {
         let same = |other: &Trailers| other.branch == trailers.branch && other.dry_branch == trailers.dry_branch;
         let Some((below, mut before)) = nearest_commit(below, &self.buffer, same)? else { return Ok(Vec::new()) };
+        // Between tags nothing is passed over.
+        if before.defined.is_some() || trailers.defined.is_some() {
+            return Ok(Vec::new());
+        }
         // What a rollback took back had been hydrated.
         before.dry_commit = before.whole_rollback().map_or(before.dry_commit, |rollback| rollback.held_by);
         if ![before.dry_commit, trailers.dry_commit].iter().all(|dry| self.repository.has(*dry)) {
@@ -441,7 +451,9 @@ impl<'a> History<'a> {
         let line = self.repository.first_parents(before.dry_commit, trailers.dry_commit, BACKLOG_MAX)?;
         let Some([between @ .., _]) = line.as_deref() else { return Ok(Vec::new()) };
         let note = match &mut self.notes {
-            Some(notes) => notes.get(below.id, &self.buffer)?.and_then(|note| read_note(&note)),
+            Some(notes) => {
+                notes.get(below.id, &self.buffer)?.and_then(|note| read_note(&note)).map(|note| note.definition())
+            }
             None => None,
         };
         let seen = match note {
@@ -505,11 +517,23 @@ impl Dry {
     /// What is shown of a dry commit.
     pub(crate) fn of(commit: &Commit) -> Self {
         let DryCommit { id, author, date, subject, .. } = DryCommit::new(commit);
-        Self { sha: id.to_string(), subject, author, date: date.rfc3339() }
+        Self { sha: id.to_string(), subject, author, date: date.rfc3339(), resolved: None }
     }
 
     /// One that is not in this repository.
     pub(crate) fn unknown(sha: &str) -> Self {
-        Self { sha: sha.to_owned(), subject: String::new(), author: String::new(), date: String::new() }
+        let (subject, author, date) = Default::default();
+        Self { sha: sha.to_owned(), subject, author, date, resolved: None }
+    }
+
+    /// It, where `resolved` led to it.
+    pub(crate) fn resolved(self, resolved: Option<String>) -> Self {
+        Self { resolved, ..self }
+    }
+
+    /// ` v1.4.0`, behind its id, where a tag led to it.
+    pub(crate) fn tag(&self) -> String {
+        let is_name = |resolved: &&String| object_id(resolved).is_none();
+        self.resolved.as_ref().filter(is_name).map(|tag| format!(" {tag}")).unwrap_or_default()
     }
 }

@@ -55,7 +55,7 @@ fn unproven(setup: &Setup<'_>, branch: &ForeignBranch) -> Result<Option<String>,
     let dry_branches = heads::dry_branches(repository, &setup.place)?;
     let on_dry_branch = |trailers: &Trailers| {
         let tip = dry_branches.get(&trailers.dry_branch).and_then(|dry_branch| setup.place.tip(&refs, dry_branch));
-        tip.is_some_and(|tip| repository.is_ancestor(trailers.dry_commit, tip))
+        tip.is_some_and(|tip| repository.is_ancestor(trailers.definition(), tip))
     };
     let are_settings = |trailers: &Trailers| {
         let tip = refs.get(SETTINGS_REF);

@@ -1,5 +1,6 @@
 //! Where each environment branch is: up to date, behind, failed, changed by others.
 
+mod follows;
 mod left;
 mod limits;
 mod near;
@@ -41,6 +42,8 @@ use dry_files::diag::{Diagnostic, shell_word};
 pub(crate) use promotions::Promotion;
 use used_inputs::UsedInput;
 
+pub(crate) use follows::Followed;
+
 /// What a branch that Applications name is.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "camelCase")]
@@ -75,6 +78,9 @@ pub(crate) struct BranchStatus {
     /// Who made that commit, when, and what for; none when it is not in this repository.
     #[serde(rename = "dryCommit", skip_serializing_if = "Option::is_none")]
     pub dry: Option<Dry>,
+    /// What its Applications follow, where that is a tag, a range or a commit.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub follows: Option<Followed>,
     /// The tip of the dry branch; none when that is gone.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub dry_tip: Option<String>,
@@ -214,7 +220,9 @@ impl BranchStatus {
             _ if !self.changed_by_others.is_empty() => false,
             BranchState::Hydrated => {
                 let is_whole = self.paths_behind.iter().all(|path| path.paused);
-                let is_there = self.behind == Some(0) && self.failures.is_empty() && is_whole && self.tools.is_none();
+                let is_shown = self.follows.as_ref().is_none_or(Followed::is_shown);
+                let is_there =
+                    self.behind == Some(0) && is_shown && self.failures.is_empty() && is_whole && self.tools.is_none();
                 self.recorded_tip.is_none() && (is_there || self.frozen.is_some())
             }
             BranchState::NotMade => self.frozen.is_some(),
@@ -428,6 +436,9 @@ fn one(
         (Some(tip), Some(file)) => Some(last_changed(tip, file, &found.buffer)?),
         _ => None,
     };
+    let follows = Followed::of(named, branch, standing.as_ref(), found).filter(|_| named.is_environment);
+    let source = standing.as_ref().and_then(|standing| standing.source.as_ref()).map(|source| source.commit);
+    let dry_shown = source.or(dry);
     let line = match (dry.filter(|dry| repository.has(*dry)), dry_tip) {
         (Some(dry), Some(tip)) => repository.first_parents(dry, tip, BEHIND_MAX)?,
         _ => None,
@@ -458,8 +469,9 @@ fn one(
         state,
         tip: tip.map(|tip| tip.to_string()).unwrap_or_default(),
         dry_branch: named.dry_branch.to_string(),
-        dry_sha: dry.map(|dry| dry.to_string()),
-        dry: dry.and_then(|dry| repository.commit(dry).ok()).map(|commit| Dry::of(&commit)),
+        dry_sha: dry_shown.map(|dry| dry.to_string()),
+        dry: dry_shown.and_then(|dry| repository.commit(dry).ok()).map(|commit| Dry::of(&commit)),
+        follows,
         dry_tip: dry_tip.map(|tip| tip.to_string()),
         behind: line.map(|line| line.len()),
         last_commit,

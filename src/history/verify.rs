@@ -306,6 +306,10 @@ impl<'a> Verifier<'a> {
         self.run.found.policy.writer.date_as(trailers.engine);
         let Some(parent) = commit.parents.first() else {
             let dry = DryCommit::new(&self.repository().commit(trailers.dry_commit)?);
+            let dry = match trailers.source() {
+                Some(source) => dry.of_source(&source, trailers.definition()),
+                None => dry,
+            };
             let origin = Origin { repo_url: "", branch: &trailers.dry_branch, commit: &dry };
             let made = initial(&self.run.found.buffer, &self.run.found.policy, &trailers.branch, &origin)?;
             let made = self.of_revision(made, trailers)?;
@@ -382,7 +386,8 @@ impl<'a> Verifier<'a> {
     fn gone(&self, trailers: &Trailers) -> Option<Fault> {
         let gone = |what, id: ObjectId| (!self.repository().has(id)).then(|| Fault::Gone { what, id: id.to_string() });
         let settings = trailers.settings_commit.and_then(|id| gone("the commit of its settings", id));
-        gone("its dry commit", trailers.dry_commit).or(settings)
+        let defined = || gone("the dry commit of its Applications", trailers.definition());
+        gone("its dry commit", trailers.dry_commit).or_else(defined).or(settings)
     }
 
     fn use_settings(&mut self, id: Option<ObjectId>) -> Result<(), HydrateError> {

@@ -345,7 +345,7 @@ impl Run<'_> {
         let dry = DryCommit::new(&self.found.setup.repository.commit(head.tip)?);
         let settings = self.found.policy.id;
         let Some(branch) = self.branches.get_mut(name) else { return Ok(()) };
-        branch.take(made, dry.id, settings);
+        branch.take(made, &dry, settings);
         branch.applications = count;
         self.ledger.failures.forget(name);
         self.ledger.reached(name, branch.tip.as_ref().map(|tip| tip.id), &dry, None, &self.found.buffer);

@@ -202,6 +202,11 @@ impl DryTree {
         promoted.map(|application| &application.sync_path)
     }
 
+    /// The tag, range or commit that the Applications of `branch` name, if they name none of the dry branch.
+    pub(crate) fn revision(&self, branch: &BranchName) -> Option<&str> {
+        self.verdict.revisions.get(branch).map(String::as_str)
+    }
+
     /// Whether `branch` is written by a promoter alone.
     pub(crate) fn is_active(&self, branch: &BranchName) -> bool {
         self.promoted(branch).next().is_some() && self.applications(branch).next().is_none()

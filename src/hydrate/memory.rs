@@ -242,6 +242,7 @@ impl Memory {
             && !self.whole.contains(&head.branch)
             && is_by
             && branches.is_some()
+            && !found.follows_one_of(revisions.iter().map(String::as_str), &head.branch)
             && *facts == state_facts(head, heads, found, revisions, destinations)
     }
 

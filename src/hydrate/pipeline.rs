@@ -71,18 +71,28 @@ impl Planner {
         }
     }
 
-    /// Plans one of them, of which there are `left` with itself; none when there is nothing to do.
+    /// The branches that want one of them, of which there are `left` with itself: each list is planned, rendered and committed
+    /// before the next one, since its sources are in one tree.
+    fn wanting(&self, dry: ObjectId, left: usize, run: &Run<'_>) -> Vec<Vec<BranchName>> {
+        match self {
+            // All that it knows.
+            Self::Changes(_) => vec![Vec::new()],
+            Self::Everything(planner) => planner.wanting(dry, left, run),
+        }
+    }
+
+    /// Plans one of them, for branches that want it.
     fn plan(
         &mut self,
         dry: ObjectId,
-        left: usize,
+        wanting: Vec<BranchName>,
         run: &mut Run<'_>,
         head: &DryHead,
         heads: &[DryHead],
-    ) -> Result<Option<Plan>, Stopped> {
+    ) -> Result<Plan, Stopped> {
         match self {
-            Self::Changes(planner) => planner.plan(dry, run, head, heads).map(Some),
-            Self::Everything(planner) => planner.plan(dry, left, run, head, heads),
+            Self::Changes(planner) => planner.plan(dry, run, head, heads),
+            Self::Everything(planner) => planner.plan(dry, wanting, run, head, heads),
         }
     }
 
@@ -189,10 +199,12 @@ impl Run<'_> {
         let mut planner = Planner::open(self, head, heads)?;
         let commits = planner.commits();
         for (index, dry) in commits.iter().enumerate() {
-            let Some(plan) = planner.plan(*dry, commits.len() - index, self, head, heads)? else { continue };
-            self.take(presumed(&plan));
-            planner.presume(*dry, self);
-            plans.push(plan);
+            for wanting in planner.wanting(*dry, commits.len() - index, self) {
+                let plan = planner.plan(*dry, wanting, self, head, heads)?;
+                self.take(presumed(&plan));
+                planner.presume(*dry, self);
+                plans.push(plan);
+            }
         }
         planner.finish(self, head, heads)?;
         Ok(plans)
@@ -238,23 +250,10 @@ impl Run<'_> {
                 break;
             }
             self.expect_moves()?;
-            let Some(plan) = planner.plan(*dry, commits.len() - index, self, head, heads)? else { continue };
-            self.warn_of_trailers(&plan)?;
-            if let Some(Previewed::SinceBase { looked_at }) = &mut self.preview {
-                // Whose the paths of Applications were that come or go, only a look at everything shows.
-                planner.has_same_applications().then_some(()).ok_or(Stopped::NotPlain)?;
-                looked_at.extend(plan.work().map(|work| work.application.clone()));
+            for wanting in planner.wanting(*dry, commits.len() - index, self) {
+                let plan = planner.plan(*dry, wanting, self, head, heads)?;
+                self.hydrate_planned(plan, &mut planner, &mut refused, heads)?;
             }
-            let mut rendered = self.render(plan)?;
-            lost_objects::hold(&mut rendered, self, heads)?;
-            let is_taken = self.hold_taken_objects(&mut rendered, heads)?;
-            planner.check(&rendered, self)?;
-            if is_taken && !planner.looks_at_everything() {
-                return Err(Stopped::NotPlain);
-            }
-            let known = |branch: &BranchName, group: &str| planner.definitions(branch, group, &rendered);
-            self.commit(&rendered, Some((&mut refused, &known)))?;
-            planner.take(rendered, self)?;
         }
         if self.preview.is_none() {
             self.report.warnings.extend(refused.ineffective(&self.branches, &self.found)?);
@@ -265,6 +264,32 @@ impl Run<'_> {
         self.report.refusals.extend(refusals.into_iter().filter(|refusal| !refusal.objects.is_empty()));
         planner.finish(self, head, heads)?;
         self.warn_of_held(before, head, heads)
+    }
+
+    /// Renders what was planned, and makes the commits.
+    fn hydrate_planned(
+        &mut self,
+        plan: Plan,
+        planner: &mut Planner,
+        refused: &mut Refused,
+        heads: &[DryHead],
+    ) -> Result<(), Stopped> {
+        self.warn_of_trailers(&plan)?;
+        if let Some(Previewed::SinceBase { looked_at }) = &mut self.preview {
+            // Whose the paths of Applications were that come or go, only a look at everything shows.
+            planner.has_same_applications().then_some(()).ok_or(Stopped::NotPlain)?;
+            looked_at.extend(plan.work().map(|work| work.application.clone()));
+        }
+        let mut rendered = self.render(plan)?;
+        lost_objects::hold(&mut rendered, self, heads)?;
+        let is_taken = self.hold_taken_objects(&mut rendered, heads)?;
+        planner.check(&rendered, self)?;
+        if is_taken && !planner.looks_at_everything() {
+            return Err(Stopped::NotPlain);
+        }
+        let known = |branch: &BranchName, group: &str| planner.definitions(branch, group, &rendered);
+        self.commit(&rendered, Some((refused, &known)))?;
+        planner.take(rendered, self)
     }
 
     /// Warns of a line in the message of a dry commit that was meant to allow a removal.

@@ -19,6 +19,7 @@ mod remade;
 pub(crate) mod shared;
 pub(crate) mod since;
 pub(crate) mod skipped;
+mod sources;
 mod touched;
 mod unproven;
 pub(crate) mod unrecognized;
@@ -49,7 +50,7 @@ use skipped::{Leaving, LeftBehind};
 pub(crate) struct Stage<W> {
     /// The dry branch, and its tip.
     pub head: DryHead,
-    /// The dry commit.
+    /// The dry commit: of the dry branch, or what a tag, a range or an id leads to that the Applications of these branches name.
     pub dry: DryCommit,
     /// Its tree.
     pub tree: ObjectId,
@@ -92,6 +93,8 @@ pub(crate) struct Hydration<W> {
     /// The dry commit that the branch shows, if the branch has just what these settings make of it: an Application that
     /// did not change since then keeps its files.
     pub before: Option<Rc<DryTree>>,
+    /// The tree of the sources of `before`, where that is another one.
+    pub before_tree: Option<ObjectId>,
     /// What stays as it is; none where nothing does, and nothing did at the dry commit that the branch shows.
     pub leaving: Option<Rc<Leaving>>,
     /// What stays as it is because it did at the dry commit before, and nothing changed since that it rests on.
@@ -234,6 +237,7 @@ impl<W> Hydration<W> {
             removals: self.removals,
             limits_losses: self.limits_losses,
             before: self.before,
+            before_tree: self.before_tree,
             leaving: self.leaving,
             stays: self.stays,
             stuck: self.stuck,
@@ -252,6 +256,7 @@ impl<W> Hydration<W> {
             removals: Vec::new(),
             limits_losses: false,
             before: None,
+            before_tree: None,
             leaving: None,
             stays: None,
             stuck: None,

@@ -8,6 +8,8 @@ use super::whose::{About, Whose};
 use crate::argo::PAUSED;
 use crate::diff::ObjectName;
 use crate::manifest::ChangedObjects;
+use crate::metadata::DryCommit;
+use crate::repo::ObjectId;
 use crate::settings::Freeze;
 use dry_files::diag::{Diagnostic, Span};
 use dry_files::path::RepoPath;
@@ -98,6 +100,9 @@ pub struct BranchReport {
     pub dry_branch: String,
     /// The tip of the dry branch.
     pub dry_sha: String,
+    /// What its Applications name, where that is a tag, a range or a commit.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub revision: Option<Named>,
     /// The commit before; none for a new branch.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub old: Option<String>,
@@ -279,6 +284,27 @@ impl From<&Freeze> for Frozen {
     }
 }
 
+/// What a tag, a range or an id leads to.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub struct Named {
+    /// The tag, or the id.
+    pub resolved: String,
+    /// The dry commit.
+    pub dry_sha: String,
+    /// Whether the branch led, or was led, elsewhere before the run.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub is_news: bool,
+}
+
+/// `v1.4.0 (1a2b3c4)`
+impl fmt::Display for Named {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let id = self.dry_sha.get(..7).unwrap_or(&self.dry_sha);
+        if self.resolved == self.dry_sha { f.write_str(id) } else { write!(f, "{} ({id})", self.resolved) }
+    }
+}
+
 /// One hydrated commit.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
@@ -287,11 +313,37 @@ pub struct HydratedCommit {
     pub id: String,
     /// The dry commit.
     pub dry_sha: String,
+    /// The tag that led to it, or the id by which Applications name it; none where a branch did.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub resolved: Option<String>,
+    /// The commit of the dry branch that has the Applications, where a branch did not lead to the dry commit.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub defined_at: Option<String>,
     /// Destination paths whose manifests changed, new ones included.
     pub changed: Vec<RepoPath>,
     /// Destination paths that were removed.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub removed: Vec<RepoPath>,
+}
+
+impl HydratedCommit {
+    /// One that changes nothing yet, of a dry commit.
+    pub(crate) fn of(id: ObjectId, dry: &DryCommit) -> Self {
+        let defined = dry.defined.as_ref();
+        Self {
+            id: id.to_string(),
+            dry_sha: dry.id.to_string(),
+            resolved: defined.map(|defined| defined.resolved.clone()),
+            defined_at: defined.map(|defined| defined.at.to_string()),
+            changed: Vec::new(),
+            removed: Vec::new(),
+        }
+    }
+
+    /// The commit of the dry branch that has the Applications.
+    pub(crate) fn definition(&self) -> &str {
+        self.defined_at.as_ref().unwrap_or(&self.dry_sha)
+    }
 }
 
 /// A dry commit that has no hydrated commit.

@@ -228,7 +228,7 @@ fn dry_commit(
     let (subject, body) = subject_and_body(&request.commit_message);
     let argocd = Message { subject: subject.clone(), body: body.clone() };
     let (author, references) = (request.commit_author.clone(), Vec::new());
-    Ok(DryCommit { id, author, date, shown_date: date, subject, body, argocd, references })
+    Ok(DryCommit { id, author, date, shown_date: date, subject, body, argocd, references, defined: None })
 }
 
 /// The first paragraph of a message in one line, and what follows.

@@ -119,6 +119,7 @@ impl Run<'_> {
         let Some(dry) = branch.dry else {
             return Ok(Err(of_branch(name, "it is not known which dry commit it shows")));
         };
+        let source = branch.source.clone();
         let (at, made) = match target(name, hold.at, &tip, &self.found)? {
             Ok(target) => target,
             Err(mistake) => return Ok(Err(mistake)),
@@ -134,9 +135,18 @@ impl Run<'_> {
             Ok(planned) => planned,
             Err(mistake) => return Ok(Err(mistake)),
         };
-        let shown = if hold.is_whole() { made.dry_commit } else { dry };
-        let Ok(shown) = self.found.buffer.commit(shown) else {
-            return Ok(Err(of_branch(name, &format!("the dry commit {} is not here", shown.to_hex_with_len(7)))));
+        let (shown, at_definition) = match hold.is_whole() {
+            true => (made.source(), made.definition()),
+            false => (source, dry),
+        };
+        let id = shown.as_ref().map_or(at_definition, |source| source.commit);
+        let Ok(commit) = self.found.buffer.commit(id) else {
+            return Ok(Err(of_branch(name, &format!("the dry commit {} is not here", id.to_hex_with_len(7)))));
+        };
+        let commit = DryCommit::new(&commit);
+        let shown = match &shown {
+            Some(source) => commit.of_source(source, at_definition),
+            None => commit,
         };
         let rollback = Rollback { to: at.id, held_by };
         let branch = self.branches.get(name).expect("it was there");
@@ -145,7 +155,7 @@ impl Run<'_> {
             return Ok(Err(mistake));
         }
         let repo_url = self.found.repo_url(now.iter().find(|one| one.has_own_source()).map(|one| &**one)).to_owned();
-        let copied = branch.copy(&self.found, (rollback, hold), planned, (DryCommit::new(&shown), &repo_url))?;
+        let copied = branch.copy(&self.found, (rollback, hold), planned, (shown, &repo_url))?;
         Ok(copied.map(|copied| RolledBack { copied, lacking, missing, gone }))
     }
 

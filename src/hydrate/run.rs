@@ -5,7 +5,9 @@ use super::report::Report;
 use super::state::Run;
 use super::stopped::Stopped;
 use super::{learn, moves};
+use crate::argo::BranchName;
 use crate::owners::error::{HydrateError, TRIES};
+use crate::owners::revisions::Follows;
 use crate::owners::setup::Setup;
 use crate::repo::{self, Lock, Refs, Repository};
 use crate::settings::Settings;
@@ -45,6 +47,21 @@ pub(crate) fn first_settings(setup: &Setup<'_>) -> Result<Settings, HydrateError
     let heads = run.found.heads();
     learn::learn(&mut run, &heads).map_err(Stopped::into_error)?;
     Ok(run.found.policy.settings)
+}
+
+/// The lower tag of its range that a branch goes back to where [`Setup::resumed`] lets it; none where no range keeps it from that.
+pub(crate) fn resumes_to(setup: &Setup<'_>, branch: &BranchName) -> Result<Option<String>, HydrateError> {
+    let follows = |resumed| -> Result<Follows, HydrateError> {
+        let place = setup.place.clone();
+        let setup = Setup { resumed, place, wake: setup.wake.clone(), ..*setup };
+        let mut run = Run::new(&setup)?;
+        run.survey().map_err(Stopped::into_error)?;
+        Ok(run.branches.remove(branch).map(|branch| branch.follows).unwrap_or_default())
+    };
+    match (follows(None)?, follows(setup.resumed)?) {
+        (Follows::Nothing(_), Follows::Source(source)) => Ok(Some(source.name())),
+        _ => Ok(None),
+    }
 }
 
 /// Hydrates what is not hydrated yet. The caller holds the repository's lock.

@@ -314,11 +314,12 @@ impl<'a> Run<'a> {
     /// Takes over what became of the branches by a dry commit.
     pub(crate) fn take(&mut self, commits: Commits) {
         let Commits { head, dry, branches, warnings } = commits;
+        let definition = dry.definition();
         for (name, becomes) in branches {
             let Some(branch) = self.branches.get_mut(&name) else { continue };
             match becomes {
                 Becomes::Hydrated(made) => {
-                    branch.take(*made, dry.id, self.found.policy.id);
+                    branch.take(*made, &dry, self.found.policy.id);
                     let is_shared = self.found.policy.settings.is_shared(&name);
                     let shared = Some(&head.branch).filter(|_| is_shared);
                     let tip = branch.tip.as_ref().map(|tip| tip.id);
@@ -326,16 +327,16 @@ impl<'a> Run<'a> {
                     let behind = branch.left.failed();
                     if !behind.is_empty() {
                         let (settings, mistakes) = (self.found.policy.id, branch.left.diagnostics());
-                        self.ledger.record_failure(&name, &head, dry.id, settings, mistakes, behind);
+                        self.ledger.record_failure(&name, &head, definition, settings, mistakes, behind);
                     }
-                    self.note_judged(&name, &head, dry.id, None);
+                    self.note_judged(&name, &head, definition, None);
                 }
-                Becomes::Failed(failing) => self.fail(&name, &head, dry.id, failing),
+                Becomes::Failed(failing) => self.fail(&name, &head, definition, failing),
             }
         }
         let said = self.report.said();
         self.report.warnings.extend(warnings);
-        self.report.is_about(said, &About::Made(DryPoint::new(&head.branch, dry.id)));
+        self.report.is_about(said, &About::Made(DryPoint::new(&head.branch, definition)));
     }
 
     /// Notes that a branch is not hydrated from a dry commit.

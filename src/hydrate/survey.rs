@@ -101,6 +101,8 @@ pub(crate) struct Named {
     pub staging: BTreeSet<BranchName>,
     /// Which Application writes a path of it, and where it is paused.
     pub applications: BTreeMap<RepoPath, (AppName, Option<Span>)>,
+    /// The tag, range or commit that they name, if they name no branch.
+    pub revision: Option<String>,
 }
 
 impl Named {
@@ -112,6 +114,7 @@ impl Named {
             is_environment: true,
             staging: BTreeSet::new(),
             applications: BTreeMap::new(),
+            revision: None,
         }
     }
 
@@ -137,6 +140,7 @@ pub(crate) fn named(found: &Snapshot<'_>) -> Result<BTreeMap<BranchName, Named>,
             named.dry_branch.clone_from(&head.branch);
             named.dry_branches.insert(head.branch.clone());
             named.is_environment = true;
+            named.revision = tree.revision(environment).map(str::to_owned);
             let paused = (application.name.clone(), application.places.paused.clone());
             named.applications.insert(application.sync_path.clone(), paused);
             if application.sync_branch != *environment {

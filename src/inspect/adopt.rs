@@ -174,6 +174,7 @@ pub(crate) fn drafted(
     }
     notes.extend(dry_branches::part(&mut draft, &judged, (tree, renderers), !is_dry_known)?);
     draft.made_applications(&judged)?;
+    draft.revisions(&judged)?;
     Ok((draft, judged, notes))
 }
 

@@ -41,6 +41,9 @@ pub(crate) struct ListedApplication {
     pub rule: Option<usize>,
     /// The directory of its sources.
     pub source: String,
+    /// The tag, range or commit that has them, where that is not the dry branch.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub revision: Option<String>,
     /// The branch that hydration writes for it.
     pub branch: String,
     /// The branch that is deployed, when that is another one.
@@ -168,7 +171,10 @@ pub(crate) fn list(tree: &Tree<'_>, renderers: &Renderers) -> Result<Listed, Hyd
             Standing::OtherBranch => Some(format!("its `targetRevision` is `{}`", application.dry.target_revision)),
             Standing::Pinned | Standing::OtherRepository => finding,
         };
-        applications.push(listed(application, *standing == Standing::Hydrated && !stays, reason));
+        let hydrated = *standing == Standing::Hydrated;
+        let revision = verdict.revisions.get(application.environment_branch()).filter(|_| hydrated).cloned();
+        let listed = listed(application, hydrated && !stays, reason);
+        applications.push(ListedApplication { revision, ..listed });
     }
     applications.sort_by(|a, b| (&a.branch, &a.path, &a.name).cmp(&(&b.branch, &b.path, &b.name)));
     let makers = makers(&judged);
@@ -202,6 +208,7 @@ fn listed(application: &Arc<Application>, hydrated: bool, reason: Option<String>
         made_by: application.maker.as_deref().map(MadeBy::new),
         rule: application.rule,
         source: application.dry.path.to_string(),
+        revision: None,
         branch: branch.to_string(),
         sync_branch: (application.sync_branch != *branch).then(|| application.sync_branch.to_string()),
         path: application.sync_path.to_string(),

@@ -332,6 +332,8 @@ pub(crate) fn judged_by(policy: Policy, tree: &Tree<'_>, renderers: &Renderers) 
         allowed: &policy.allowed,
         copies: policy.settings.applications_to.as_ref(),
         is_directory: &|path| matches!(view.kind(path), Ok(Some(Kind::Directory))),
+        follows: policy.follows,
+        is_shared: &|branch| policy.settings.is_shared(branch),
     };
     let verdict = argo::validate(&discovered.applications, &context);
     let head_branch = head.unwrap_or_else(|| dry_branch.clone());
@@ -368,7 +370,10 @@ pub(crate) fn check(
         found.add(Rule::Destination, unnamed, None);
     }
     let context = render_context(&policy.settings, tree.files, &tree.dry_commit);
-    let rendered = render_all(&hydrated, renderers, &context, observer, &mut found)?;
+    // The sources of the others are those of a tag, a range or a commit.
+    let is_of_tree = |application: &&&Application| !verdict.revisions.contains_key(application.environment_branch());
+    let of_tree: Vec<&Application> = hydrated.iter().filter(is_of_tree).copied().collect();
+    let rendered = render_all(&of_tree, renderers, &context, observer, &mut found)?;
     refuse_public(tree, &policy, &rendered, &mut found)?;
     found.conflicts(&rendered);
     exposed::find(&rendered, (renderers, &context), &mut found);

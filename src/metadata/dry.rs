@@ -3,6 +3,7 @@
 use crate::repo::{Commit, ObjectId, Signature, object_id};
 
 use super::cut::{BODY_BYTES_MAX, LINE_BYTES_MAX, cut, cut_body};
+use super::message::{Defined, Source};
 use super::reference::{Reference, is_reference_line};
 use super::time::Time;
 use super::trailers::WHITE_SPACE;
@@ -31,6 +32,8 @@ pub struct DryCommit {
     pub argocd: Message,
     /// The commit elsewhere that caused it; at most one.
     pub references: Vec<Reference>,
+    /// What led to it, where that is not a branch.
+    pub defined: Option<Defined>,
 }
 
 /// A message in two parts.
@@ -56,7 +59,23 @@ impl DryCommit {
             body: cut_body(body, BODY_BYTES_MAX),
             argocd: Message::as_argocd(message),
             references: Reference::of(message).into_iter().collect(),
+            defined: None,
         }
+    }
+
+    /// This commit, where a tag, a range or an id led to it, for Applications that `at` has.
+    pub(crate) fn of_source(self, source: &Source, at: ObjectId) -> Self {
+        Self { defined: Some(Defined { at, resolved: source.resolved.clone() }), ..self }
+    }
+
+    /// The commit of the dry branch that has the Applications: this one, unless a tag, a range or an id led here.
+    pub(crate) fn definition(&self) -> ObjectId {
+        self.defined.as_ref().map_or(self.id, |defined| defined.at)
+    }
+
+    /// It, where a tag, a range or an id led here.
+    pub(crate) fn source(&self) -> Option<Source> {
+        Source::of(self.id, self.defined.as_ref())
     }
 
     /// This commit, of which metadata says another date.
@@ -83,6 +102,7 @@ impl DryCommit {
             body: cut_body(body, BODY_BYTES_MAX),
             argocd: Message::as_argocd(message),
             references: Reference::of(message).into_iter().collect(),
+            defined: None,
         }
     }
 }

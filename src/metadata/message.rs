@@ -17,7 +17,10 @@ pub struct Trailers {
     pub branch: BranchName,
     /// `Hydrate-Dry`: the dry commit.
     pub dry_commit: ObjectId,
-    /// `Hydrate-Dry-Branch`: the branch of the dry commit.
+    /// `Hydrate-Defined-At` and `Hydrate-Resolved`, where the dry commit is that of a tag, a range or an id.
+    pub defined: Option<Defined>,
+    /// `Hydrate-Dry-Branch`: the branch of the dry commit; where it is that of a tag, a range or an id, the branch that has the
+    /// Applications.
     pub dry_branch: BranchName,
     /// `Hydrate-Settings`: the commit of `refs/hydrate/config` with the settings, when there are any.
     pub settings_commit: Option<ObjectId>,
@@ -37,6 +40,15 @@ pub struct Trailers {
     pub engine: u32,
 }
 
+/// What a dry commit is that no branch led to.
+#[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord)]
+pub struct Defined {
+    /// `Hydrate-Defined-At`: the commit of the dry branch that has the Applications.
+    pub at: ObjectId,
+    /// `Hydrate-Resolved`: the tag that led to the dry commit, else the id by which Applications name it.
+    pub resolved: String,
+}
+
 /// Where the files of a commit come from that hydration copied.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Rollback {
@@ -48,6 +60,8 @@ pub struct Rollback {
 
 const BRANCH: &str = "Hydrate-Branch";
 const DRY: &str = "Hydrate-Dry";
+const DEFINED_AT: &str = "Hydrate-Defined-At";
+const RESOLVED: &str = "Hydrate-Resolved";
 const DRY_BRANCH: &str = "Hydrate-Dry-Branch";
 const SETTINGS: &str = "Hydrate-Settings";
 const IDENTITY: &str = "Hydrate-Identity";
@@ -75,6 +89,10 @@ impl Trailers {
         Some(Self {
             branch: BranchName::read(value(BRANCH)?).ok()?,
             dry_commit: object_id(value(DRY)?)?,
+            defined: match (value(DEFINED_AT), value(RESOLVED)) {
+                (Some(at), Some(resolved)) => Some(Defined { at: object_id(at)?, resolved: resolved.to_owned() }),
+                _ => None,
+            },
             identities: identities.filter_map(|trailer| held(&trailer.value, &dry_branch)).collect(),
             dry_branch,
             inputs: value(INPUTS).map(|id| object_id(id).ok_or(())).transpose().ok()?,
@@ -89,6 +107,16 @@ impl Trailers {
         })
     }
 
+    /// The commit of the dry branch that has the Applications: the dry commit itself, unless a tag, a range or an id led to that.
+    pub fn definition(&self) -> ObjectId {
+        self.defined.as_ref().map_or(self.dry_commit, |defined| defined.at)
+    }
+
+    /// The dry commit, where a tag, a range or an id led to it.
+    pub(crate) fn source(&self) -> Option<Source> {
+        Source::of(self.dry_commit, self.defined.as_ref())
+    }
+
     /// Where all files of the branch were copied from; none of a commit that was hydrated, or of single Applications.
     pub fn whole_rollback(&self) -> Option<Rollback> {
         self.rollback.filter(|_| self.held.is_empty())
@@ -97,6 +125,22 @@ impl Trailers {
     /// The Applications that a rollback copied the files of; none where it was of the whole branch.
     pub fn copied(&self) -> &[String] {
         if self.copied.is_empty() { &self.held } else { &self.copied }
+    }
+}
+
+/// A dry commit that no branch led to, as a branch shows it.
+#[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord)]
+pub(crate) struct Source {
+    /// The dry commit.
+    pub commit: ObjectId,
+    /// [`Defined::resolved`].
+    pub resolved: String,
+}
+
+impl Source {
+    /// `commit` as what `defined` says; none where a branch led to it.
+    pub(crate) fn of(commit: ObjectId, defined: Option<&Defined>) -> Option<Self> {
+        defined.map(|defined| Self { commit, resolved: defined.resolved.clone() })
     }
 }
 
@@ -111,6 +155,10 @@ impl fmt::Display for Trailers {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         writeln!(f, "{BRANCH}: {}", self.branch.as_str())?;
         writeln!(f, "{DRY}: {}", self.dry_commit)?;
+        if let Some(Defined { at, resolved }) = &self.defined {
+            writeln!(f, "{DEFINED_AT}: {at}")?;
+            writeln!(f, "{RESOLVED}: {resolved}")?;
+        }
         writeln!(f, "{DRY_BRANCH}: {}", self.dry_branch.as_str())?;
         if let Some(settings_commit) = self.settings_commit {
             writeln!(f, "{SETTINGS}: {settings_commit}")?;

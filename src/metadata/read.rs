@@ -3,7 +3,9 @@
 use dry_files::path::RepoPath;
 
 use super::behind::{self, Behind};
+use super::dry::DryCommit;
 use super::json::{Fields, full_id};
+use super::message::{Defined, Source};
 use super::time::Time;
 use crate::argo::BranchName;
 use crate::repo::ObjectId;
@@ -61,16 +63,60 @@ fn applications(fields: &Fields) -> Vec<String> {
     list.into_iter().flatten().filter_map(name).collect()
 }
 
-/// The note of a hydrated commit that is made of, or equal to what is made of, `dry_commit`.
-///
-/// Reference: Argo CD writes the same bytes, by `git notes add -m`, which adds the newline.
+/// What the note of a hydrated commit says: what that is made of, or equal to what would be made of it.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Note {
+    /// `drySha`: the dry commit.
+    pub dry_commit: ObjectId,
+    /// `definedAt` and `resolved`, where a tag, a range or an id led to it.
+    pub defined: Option<Defined>,
+}
+
+impl Note {
+    /// The note of a dry commit.
+    pub(crate) fn of(dry: &DryCommit) -> Self {
+        Self { dry_commit: dry.id, defined: dry.defined.clone() }
+    }
+
+    /// The commit of the dry branch that has the Applications.
+    pub fn definition(&self) -> ObjectId {
+        self.defined.as_ref().map_or(self.dry_commit, |defined| defined.at)
+    }
+
+    /// The dry commit, where a tag, a range or an id led to it.
+    pub(crate) fn source(&self) -> Option<Source> {
+        Source::of(self.dry_commit, self.defined.as_ref())
+    }
+
+    /// The text of the note.
+    ///
+    /// Reference: Argo CD writes the same bytes where a branch leads to the dry commit, by `git notes add -m`, which adds the newline.
+    pub fn text(&self) -> Vec<u8> {
+        match &self.defined {
+            None => note(self.dry_commit),
+            Some(Defined { at, resolved }) => {
+                let resolved = serde_json::Value::from(resolved.as_str());
+                let dry = self.dry_commit;
+                format!("{{\"drySha\":\"{dry}\",\"definedAt\":\"{at}\",\"resolved\":{resolved}}}\n").into_bytes()
+            }
+        }
+    }
+}
+
+/// The note of a hydrated commit that is made of, or equal to what is made of, `dry_commit`, to which a branch led.
 pub fn note(dry_commit: ObjectId) -> Vec<u8> {
     format!("{{\"drySha\":\"{dry_commit}\"}}\n").into_bytes()
 }
 
-/// The dry commit that a note names; none for a note that isn't such a note, as for GitOps Promoter.
-pub fn read_note(text: &[u8]) -> Option<ObjectId> {
-    full_id(Fields::parse(text).ok()?.text("drySha").ok()?)
+/// What a note says; none for a note that isn't such a note, as for GitOps Promoter.
+pub fn read_note(text: &[u8]) -> Option<Note> {
+    let fields = Fields::parse(text).ok()?;
+    let dry_commit = full_id(fields.text("drySha").ok()?)?;
+    let defined = match (fields.text("definedAt").ok().and_then(full_id), fields.text("resolved").ok()) {
+        (Some(at), Some(resolved)) if !resolved.is_empty() => Some(Defined { at, resolved: resolved.to_owned() }),
+        _ => None,
+    };
+    Some(Note { dry_commit, defined })
 }
 
 #[cfg(test)]
@@ -94,8 +140,19 @@ mod tests {
             (String::new(), None),
         ];
         for (text, expected) in rows {
-            assert_eq!(read_note(text.as_bytes()), expected, "{text}");
+            assert_eq!(read_note(text.as_bytes()).map(|note| note.dry_commit), expected, "{text}");
         }
+    }
+
+    #[test]
+    fn notes_of_tags() {
+        let (id, at) = (object_id(ID).expect("an id"), object_id(&"1".repeat(40)).expect("an id"));
+        let note = Note { dry_commit: id, defined: Some(Defined { at, resolved: "v1\"4".to_owned() }) };
+        let text = format!("{{\"drySha\":\"{ID}\",\"definedAt\":\"{at}\",\"resolved\":\"v1\\\"4\"}}\n");
+        assert_eq!(note.text(), text.as_bytes());
+        assert_eq!(read_note(text.as_bytes()), Some(note));
+        let half = format!("{{\"drySha\":\"{ID}\",\"definedAt\":\"1\",\"resolved\":\"v1\"}}");
+        assert_eq!(read_note(half.as_bytes()), Some(Note { dry_commit: id, defined: None }));
     }
 
     #[test]

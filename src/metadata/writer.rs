@@ -272,6 +272,7 @@ pub(super) fn trailers(origin: &Origin<'_>, branch: &BranchName, settings_commit
     Trailers {
         branch: branch.clone(),
         dry_commit: origin.commit.id,
+        defined: origin.commit.defined.clone(),
         dry_branch: origin.branch.clone(),
         settings_commit,
         identities: Vec::new(),

@@ -35,7 +35,7 @@ pub(crate) struct BranchRecord {
     pub tip: ObjectId,
     /// The dry branch that the tip was hydrated from.
     pub dry_branch: BranchName,
-    /// The dry commit that the tip was hydrated from.
+    /// The commit of the dry branch that the tip was hydrated from.
     pub dry_commit: ObjectId,
     /// The other dry branches that share the branch, each with its dry commit that was hydrated last.
     pub others: BTreeMap<BranchName, ObjectId>,
@@ -123,8 +123,8 @@ impl BranchRecord {
     pub(crate) fn of(commit: &Commit, trailers: Trailers) -> Self {
         Self {
             tip: commit.id,
+            dry_commit: trailers.definition(),
             dry_branch: trailers.dry_branch,
-            dry_commit: trailers.dry_commit,
             others: BTreeMap::new(),
             settings: trailers.settings_commit,
             other_settings: BTreeMap::new(),

@@ -10,7 +10,7 @@ use super::branch_records::{BranchRecord, BranchRecords, hydrated_below};
 use super::files::METADATA;
 use super::place::Place;
 use super::policy::files_of;
-use super::standing::{Standing, provenance};
+use super::standing::{Standing, defined_by, provenance};
 use crate::argo::{BranchName, OUT};
 use crate::metadata::{ENGINE_REVISION, Trailers};
 use crate::repo::{Error, ObjectBuffer, ObjectId, Refs, Repository};
@@ -119,11 +119,17 @@ fn is_start_of(record: &BranchRecord, branch: &BranchName, tip: ObjectId, buffer
 ///
 /// Errors: the branch cannot be read.
 pub(crate) fn borne_out(standing: Standing, buffer: &ObjectBuffer<'_>) -> Result<Standing, Error> {
-    let recorded = provenance(buffer, standing.tip.tree, METADATA)?.and_then(|found| found.dry_commit);
+    let shown = provenance(buffer, standing.tip.tree, METADATA)?.and_then(|found| found.dry_commit);
+    let (recorded, source) = match shown {
+        Some(shown) => defined_by(&standing.tip, shown, buffer)?,
+        None => (None, None),
+    };
     let recorded = recorded.filter(|dry| buffer.commit(*dry).is_ok());
     let is_after = |dry: &ObjectId| recorded.is_none_or(|recorded| buffer.repository().is_ancestor(recorded, *dry));
     let dry = standing.dry.filter(is_after).or(recorded);
-    Ok(Standing { dry, noted: false, is_as_made: false, ..standing })
+    // What a note says of a tag is found out again.
+    let source = if recorded.is_some() { source } else { standing.source };
+    Ok(Standing { dry, source, noted: false, is_as_made: false, ..standing })
 }
 
 /// Like [`borne_out`], but in a clone. What another revision of the engine made stays as it is where no dry commit

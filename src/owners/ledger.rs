@@ -11,7 +11,7 @@ use dry_files::path::RepoPath;
 use super::failures::{Failure, Failures};
 use super::heads::DryHead;
 use crate::argo::BranchName;
-use crate::metadata::{DryCommit, ENGINE_REVISION, NOTES_REF, Time, note};
+use crate::metadata::{DryCommit, ENGINE_REVISION, NOTES_REF, Note, Time};
 use crate::repo::{Error, Notes, ObjectBuffer, ObjectId, Refs};
 
 /// Notes and failures, with what was added since they were read.
@@ -99,10 +99,10 @@ impl Ledger {
         buffer: &ObjectBuffer<'_>,
     ) {
         if let Some(tip) = tip {
-            let noted = self.notes.set(tip, &note(dry.id), buffer);
+            let noted = self.notes.set(tip, &Note::of(dry).text(), buffer);
             noted.unwrap_or_else(|error| self.faults.give_up(NOTES_REF, &error));
         }
-        self.failures.reached(name, shared, &dry.id.to_string());
+        self.failures.reached(name, shared, &dry.definition().to_string());
         let is_passed = |(branch, failure): &mut (BranchName, Failure)| {
             branch == name && shared.is_none_or(|of| failure.dry_branch == of.as_str())
         };

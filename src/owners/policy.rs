@@ -35,6 +35,8 @@ pub(crate) struct Policy {
     pub plain: RuleSet,
     /// Whether Applications that others make are hydrated; none when nothing says so, and so not.
     pub makes: Option<bool>,
+    /// Whether Applications may name tags, ranges and commits.
+    pub follows: bool,
 }
 
 impl Policy {
@@ -64,6 +66,7 @@ impl Policy {
         self.applications == others.applications
             && self.plain == others.plain
             && self.makes == others.makes
+            && self.follows == others.follows
             && self.settings.finds_as(&others.settings)
     }
 
@@ -153,8 +156,9 @@ impl Policy {
         let allowed = Patterns::new(&settings.branches).map_err(wrong)?;
         let writer = Writer::new(settings.metadata()?).map_err(HydrateError::Template)?;
         let (makes, plain) = (settings.made_applications, settings.rule_set());
+        let follows = settings.revisions == Some(true);
         let basis = basis(&settings, files);
-        Ok(Self { settings, id: None, basis, writer, applications, allowed, plain, makes })
+        Ok(Self { settings, id: None, basis, writer, applications, allowed, plain, makes, follows })
     }
 }
 

@@ -46,6 +46,8 @@ pub struct Setup<'a> {
     pub pusher: Option<&'a str>,
     /// The branches that are hydrated, by globs; none where all are. The others are left to other runs.
     pub only: Option<&'a Patterns>,
+    /// The branch that may go back to a lower tag of its range.
+    pub resumed: Option<&'a BranchName>,
 }
 
 impl<'a> Setup<'a> {
@@ -63,6 +65,7 @@ impl<'a> Setup<'a> {
             fetching: None,
             pusher: None,
             only: None,
+            resumed: None,
         }
     }
 

@@ -1,6 +1,7 @@
 //! What a repository says when an operation begins: read once, so that all that follows rests on one moment.
 
-use std::collections::{BTreeMap, BTreeSet};
+use std::cell::RefCell;
+use std::collections::{BTreeMap, BTreeSet, HashMap};
 
 use dry_files::path::RepoPath;
 
@@ -66,6 +67,8 @@ pub(crate) struct Snapshot<'a> {
     /// The trees that branches without a tip here are compared with.
     pub compared: BTreeMap<BranchName, ObjectId>,
     freezes: Freezes,
+    /// Which commits refs lead to.
+    pub(super) reachable: RefCell<HashMap<ObjectId, bool>>,
 }
 
 impl<'a> Snapshot<'a> {
@@ -127,6 +130,7 @@ impl<'a> Snapshot<'a> {
             trusts_programs: false,
             compared: BTreeMap::new(),
             freezes: Freezes::default(),
+            reachable: RefCell::default(),
         };
         let mut ledger = Ledger::new(notes, failures, faults);
         ledger.believes_failures = setup.place.are_guarded();
@@ -370,6 +374,8 @@ impl<'a> Snapshot<'a> {
             allowed: &policy.allowed,
             copies: policy.settings.applications_to.as_ref(),
             is_directory,
+            follows: policy.follows,
+            is_shared: &|branch| policy.settings.is_shared(branch),
         })
     }
 }

@@ -5,7 +5,7 @@ use dry_files::path::RepoPath;
 use super::branch_records::{BranchRecord, BranchRecords, hydrated_below};
 use super::files::METADATA;
 use crate::argo::BranchName;
-use crate::metadata::{Provenance, Rollback, Trailers, read_note};
+use crate::metadata::{Note, Provenance, Rollback, Source, Trailers, read_note};
 use crate::repo::{Commit, Error, Mode, Notes, ObjectBuffer, ObjectId, Repository};
 use crate::settings::Settings;
 
@@ -18,8 +18,10 @@ const ANCESTORS_MAX: usize = 1000;
 pub(crate) struct Standing {
     /// The commit it points at.
     pub tip: Commit,
-    /// The dry commit that it was last hydrated from, if that is known.
+    /// The commit of its dry branch that it was last hydrated from, if that is known.
     pub dry: Option<ObjectId>,
+    /// The dry commit that its sources are of, where a tag, a range or an id led to it.
+    pub source: Option<Source>,
     /// The commit of the settings that it was hydrated with then.
     pub settings: Option<ObjectId>,
     /// Whether its tip has a note: one that others put there has none.
@@ -65,7 +67,8 @@ impl Standing {
         };
         // What cannot be read, or does not name a commit, is as good as none.
         let is_commit = |id: &ObjectId| buffer.commit(*id).is_ok() || !buffer.repository().has(*id);
-        let note = notes.get(tip, buffer).ok().flatten().and_then(|note| read_note(&note)).filter(is_commit);
+        let readable = |text: Vec<u8>| read_note(&text).filter(|note| is_commit(&note.definition()));
+        let note = notes.get(tip, buffer).ok().flatten().and_then(readable);
         let recorded = record.and_then(|record| record.dry_commit_of(dry_branch)).filter(is_commit);
         // What others put on top of ours says nothing of how far it is.
         let ours = record.filter(|record| {
@@ -73,24 +76,31 @@ impl Standing {
         });
         let noted_below = |notes: &mut Notes| {
             let below = ours.filter(|record| record.tip != tip)?;
-            notes.get(below.tip, buffer).ok().flatten().and_then(|note| read_note(&note)).filter(is_commit)
+            notes.get(below.tip, buffer).ok().flatten().and_then(readable)
         };
-        let dry = if settings.is_shared(branch) {
+        let of_note = |note: &Note| (Some(note.definition()), note.source());
+        // What no note says of our newest commit, that commit says itself.
+        let made = || record.and_then(|record| Trailers::read(&buffer.commit(record.tip).ok()?.message));
+        let of_record = || (recorded, recorded.and_then(|_| made()?.source()));
+        let (dry, source) = if settings.is_shared(branch) {
             // The note and the files at the root may be of another dry branch's latest commit.
-            recorded
-        } else if note.is_some() {
-            note
+            (recorded, None)
+        } else if let Some(note) = &note {
+            of_note(note)
         } else if ours.is_some() {
-            noted_below(notes).or(recorded)
+            noted_below(notes).as_ref().map_or_else(of_record, of_note)
         } else {
             // The promoter wrote it, or an admin took it back: its files show how far it is, and that is checked by
             // hydrating it.
             let shown = provenance(buffer, commit.tree, METADATA)?.and_then(|found| found.dry_commit);
-            shown.filter(is_commit).or(recorded)
+            match shown.filter(is_commit) {
+                Some(shown) => defined_by(&commit, shown, buffer)?,
+                None => of_record(),
+            }
         };
         let settings = record.and_then(|record| record.settings_of(dry_branch));
         let noted = note.is_some();
-        Ok(Self { tip: commit, dry, settings, noted, is_as_made: noted, origin })
+        Ok(Self { tip: commit, dry, source, settings, noted, is_as_made: noted, origin })
     }
 
     /// The record of the branch, when it is ours.
@@ -114,6 +124,17 @@ impl Standing {
     pub(crate) fn dry_branch(&self) -> Option<&BranchName> {
         self.record().map(|record| &record.dry_branch)
     }
+}
+
+/// The commit of the dry branch that files which show the dry commit `shown` are made of, and what led to `shown` where no branch
+/// did, as the newest commit of hydration from `tip` on says that shows it.
+pub(crate) fn defined_by(
+    tip: &Commit,
+    shown: ObjectId,
+    buffer: &ObjectBuffer<'_>,
+) -> Result<(Option<ObjectId>, Option<Source>), Error> {
+    let made = nearest(tip, buffer, |trailers| trailers.dry_commit == shown)?.filter(|made| made.defined.is_some());
+    Ok(made.map_or((Some(shown), None), |made| (Some(made.definition()), made.source())))
 }
 
 /// What a `hydrator.metadata` says; none when it is not there or cannot be read.
@@ -176,7 +197,7 @@ pub(crate) fn rolled_back_to(
     buffer: &ObjectBuffer<'_>,
 ) -> Result<Option<(Rollback, ObjectId)>, Error> {
     let newest = nearest(tip, buffer, |trailers| trailers.branch == *branch)?;
-    Ok(newest.and_then(|trailers| Some((trailers.whole_rollback()?, trailers.dry_commit))))
+    Ok(newest.and_then(|trailers| Some((trailers.whole_rollback()?, trailers.definition()))))
 }
 
 /// The nearest commit of ours on the first-parent line from `tip`, with its trailers.

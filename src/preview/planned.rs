@@ -230,7 +230,16 @@ fn plan_once(setup: &Setup<'_>, attempt: &Attempt) -> Result<Planned, Stopped> {
         Some(PlannedFrozen { branch: branch.name.to_string(), frozen })
     });
     let frozen = frozen.collect();
-    let mut commits: Vec<PlannedCommit> = plans.iter().map(commit).collect();
+    let mut commits: Vec<PlannedCommit> = Vec::new();
+    for planned in plans.iter().map(commit) {
+        let is_it =
+            |known: &PlannedCommit| (&known.dry_branch, &known.dry_sha) == (&planned.dry_branch, &planned.dry_sha);
+        // A tag may lead to the tip of the dry branch.
+        match commits.last_mut().filter(|known| is_it(known)) {
+            Some(known) => known.branches.extend(planned.branches),
+            None => commits.push(planned),
+        }
+    }
     for branch in commits.iter_mut().flat_map(|commit| &mut commit.branches) {
         let holds = BranchName::read(&branch.branch).map(|name| run.found.holds.of_branch(&name)).unwrap_or_default();
         name_holds(&mut branch.stays, holds);

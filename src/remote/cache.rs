@@ -95,6 +95,7 @@ impl Cache {
             "--",
             address.url(),
             &format!("+{SERVED}*:{DRY}*"),
+            "+refs/tags/*:refs/tags/*",
             &format!("+{SETTINGS_REF}*:{DRY_SETTINGS}config*"),
             &format!("+{OUT}*:{OUT}*"),
         ]);

@@ -120,6 +120,20 @@ impl Repository {
         base.unwrap_or_else(|| self.has(ancestor) && self.ancestors(descendant).contains(&ancestor))
     }
 
+    /// Whether one of `tips` is a commit, or has it in its history. All of them are walked at once, and each commit once.
+    pub fn is_reachable(&self, id: ObjectId, tips: impl Iterator<Item = ObjectId>) -> bool {
+        let mut seen = HashSet::new();
+        let tips: Vec<ObjectId> = tips.filter(|tip| seen.insert(*tip)).collect();
+        if tips.contains(&id) {
+            return true;
+        }
+        let walked = self.with(|repository| {
+            let mut walk = repository.rev_walk(tips.iter().copied()).all().ok()?;
+            walk.try_fold(false, |found, commit| Some(found || commit.ok()?.id == id))
+        });
+        walked.unwrap_or_else(|| tips.iter().any(|tip| self.is_ancestor(id, *tip)))
+    }
+
     /// The best common ancestor of two commits; none when they have none, or it cannot be read.
     pub fn merge_base(&self, a: ObjectId, b: ObjectId) -> Option<ObjectId> {
         self.with(|repository| repository.merge_base(a, b).ok().flatten().map(|base| base.detach()))

@@ -62,6 +62,7 @@ const KEYS: &[Key] = &[
     key("applications", Shape::Texts),
     key("dryBranches", Shape::Texts),
     optional("madeApplications", Shape::Switch),
+    optional("revisions", Shape::Switch),
     key("clusters", Shape::Texts),
     key("roots", Shape::List(&Shape::Mapping)),
     key("rules", Shape::List(&Shape::Keys(RULE))),

@@ -39,11 +39,12 @@ fn a_password_is_not_set_and_does_not_stop_those_that_have_one() {
 /// | `hydrated` | a dry commit is hydrated again | [`Settings::hydrates_as`] |
 /// | `bytes` | the files of each branch | [`Settings::makes_the_same_as`] |
 /// | `made` | which Applications something makes | [`Settings::finds_as`] |
-const KEYS: [(&str, &str); 30] = [
+const KEYS: [(&str, &str); 31] = [
     ("repoURL: https://git.example.com/dry.git", "results hydrated made"),
     ("applications: [applications/**]", "results hydrated"),
     ("dryBranches: [main, release]", "results hydrated"),
     ("madeApplications: true", "results hydrated"),
+    ("revisions: true", "results hydrated"),
     ("clusters: [clusters.yaml]", "results hydrated bytes made"),
     ("roots: [{name: root, path: apps}]", "results hydrated made"),
     ("rules: [{match: {name: web-*}, branch: environments/dev, path: web}]", "results hydrated"),

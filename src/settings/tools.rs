@@ -26,11 +26,15 @@ pub(crate) fn resolved(before: &SettingsFiles, files: SettingsFiles) -> Result<S
     if tools == settings.tools { Ok(files) } else { written(&files, &tools) }
 }
 
-/// New settings with the newest tools.
+/// New settings, with the newest tools, by which Applications may name tags, ranges and commits.
 ///
 /// Errors: none that is expected.
 pub(crate) fn newest() -> Result<SettingsFiles, SettingsError> {
-    written(&SettingsFiles::new(), &ToolSettings::exact(Tools::newest()))
+    let mut files = written(&SettingsFiles::new(), &ToolSettings::exact(Tools::newest()))?;
+    if let Some(text) = files.get_mut(SETTINGS_FILE) {
+        text.extend_from_slice(b"revisions: true\n");
+    }
+    Ok(files)
 }
 
 fn written(files: &SettingsFiles, tools: &ToolSettings) -> Result<SettingsFiles, SettingsError> {

@@ -42,6 +42,7 @@ pub(crate) fn summary(report: &Report, wording: Wording) -> String {
     let mut text = String::new();
     let is_same = |branch: &&BranchReport| {
         let is_plain = branch.skipped.is_empty() && branch.behind.is_empty() && branch.aside.is_none();
+        let is_plain = is_plain && branch.revision.is_none();
         branch.outcome == Outcome::Unchanged && is_plain
     };
     // A run that has nothing else to say repeats what an earlier one said.
@@ -137,9 +138,13 @@ fn outcome(branch: &BranchReport) -> String {
 
 fn own_outcome(branch: &BranchReport) -> String {
     let dry = short(&branch.dry_sha);
+    let tag = branch.revision.as_ref().map(|named| format!(", {}", printable(&named.to_string())));
     match &branch.outcome {
-        Outcome::Moved => moved(branch),
-        Outcome::Unchanged => format!("unchanged by {dry}"),
+        Outcome::Moved => moved(branch) + &tag.unwrap_or_default(),
+        Outcome::Unchanged => match &branch.revision {
+            Some(named) => format!("unchanged by {}", printable(&named.to_string())),
+            None => format!("unchanged by {dry}"),
+        },
         Outcome::Frozen(frozen) => {
             let where_it_is = if branch.commits.is_empty() { stays(branch) } else { moved(branch) };
             format!("{where_it_is}, {}", shown(&frozen.to_string()))
@@ -279,6 +284,7 @@ mod tests {
                 branch: format!("environments/e{number:03}"),
                 dry_branch: "main".to_owned(),
                 dry_sha: "1".repeat(40),
+                revision: None,
                 old: None,
                 new: None,
                 applications: 1,

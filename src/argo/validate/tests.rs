@@ -26,6 +26,7 @@ struct Repository {
     urls: &'static [&'static str],
     allowed: &'static [&'static str],
     directories: &'static [&'static str],
+    follows: bool,
 }
 
 const REPOSITORY: Repository = Repository {
@@ -34,6 +35,7 @@ const REPOSITORY: Repository = Repository {
     urls: &[URL],
     allowed: &[],
     directories: &["apps/web", "apps/api"],
+    follows: false,
 };
 
 /// Each Application in a file of its own, so that the place tells which it is.
@@ -69,6 +71,8 @@ fn with_context<T>(repository: &Repository, judge: impl FnOnce(&Context<'_>) -> 
         allowed: &Patterns::new(repository.allowed).expect("good patterns"),
         copies: None,
         is_directory: &|path| repository.directories.contains(&path.as_str()),
+        follows: repository.follows,
+        is_shared: &|_| false,
     };
     judge(&context)
 }
@@ -339,6 +343,8 @@ fn the_order_of_applications_does_not_matter() {
             allowed: &Patterns::default(),
             copies: None,
             is_directory: &|_| true,
+            follows: false,
+            is_shared: &|_| false,
         };
         validate(applications, &context).findings.into_iter().map(|finding| finding.diagnostic).collect::<Vec<_>>()
     };
@@ -346,4 +352,50 @@ fn the_order_of_applications_does_not_matter() {
     assert_eq!(expected.len(), 4);
     applications.reverse();
     assert_eq!(judge(&applications), expected);
+}
+
+#[test]
+fn what_names_a_tag_a_range_or_a_commit() {
+    use Standing::*;
+    let id = "0123456789abcdef0123456789abcdef01234567";
+    let follows = Repository { follows: true, ..REPOSITORY };
+    for (revision, expected) in [
+        ("main", Hydrated),
+        ("HEAD", Hydrated),
+        ("release", OtherBranch),
+        ("refs/heads/release", OtherBranch),
+        ("v1.4.0", Hydrated),
+        ("refs/tags/prod", Hydrated),
+        ("~1.4", Hydrated),
+        ("prod", Hydrated),
+        (id, Hydrated),
+    ] {
+        let verdict = judge(&[App { revision, ..WEB }], &follows);
+        assert_eq!(verdict.standings, [expected], "{revision}");
+        assert_eq!(findings(&verdict), [""; 0], "{revision}");
+        let is_branch = ["main", "HEAD", "release", "refs/heads/release"].contains(&revision);
+        let named: Vec<&str> = verdict.revisions.values().map(String::as_str).collect();
+        assert_eq!(named, if is_branch { vec![] } else { vec![revision] }, "{revision}");
+    }
+    // Without the setting they stay as they are, and the hint names it.
+    let pinned = judge(&[App { revision: "v1.4.0", ..WEB }], &REPOSITORY);
+    assert_eq!(pinned.standings, [Pinned]);
+    let hint = pinned.findings.first().and_then(|finding| finding.diagnostic.hint.clone()).unwrap_or_default();
+    assert!(hint.contains("git hydrate config set revisions true"), "{hint}");
+    assert!(pinned.revisions.is_empty());
+}
+
+#[test]
+fn one_revision_a_branch_and_no_promoter() {
+    let follows = Repository { follows: true, ..REPOSITORY };
+    let tag = App { revision: "v1.4.0", ..WEB };
+    check(&[tag, App { revision: "v1.4.0", ..API }], &follows, &[]);
+    check(&[tag, App { revision: "v1.3.0", sync: ("env/prod", "api"), ..API }], &follows, &[]);
+    let differ = |other: &str| {
+        format!("[0, 1] 1.yaml:2 the Applications of `env/dev` name `{other}` here, but `v1.4.0` elsewhere")
+    };
+    check(&[tag, App { revision: "v1.3.0", ..API }], &follows, &[&differ("v1.3.0")]);
+    check(&[tag, API], &follows, &[&differ("main")]);
+    let promoted = "[0] 0.yaml:2 `v1.4.0` is not a branch, and `env/dev-next` is promoted: a promoter waits there for each dry commit";
+    check(&[App { staging: Some("env/dev-next"), ..tag }], &follows, &[promoted]);
 }

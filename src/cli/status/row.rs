@@ -14,6 +14,7 @@ pub(in crate::cli) fn state(status: &BranchStatus, is_of_platform: bool) -> Stri
             let recorded = status.recorded_tip.as_deref().map(short).unwrap_or_default();
             format!("moved back by hand to {}: hydration left it at {recorded}", short(&status.tip))
         }
+        Some(_) if status.follows.is_some() && status.state == BranchState::Hydrated => followed(status),
         Some(0) if fails_again(status) => "hydrated with earlier settings".to_owned(),
         Some(0) if status.tools.is_some() => "hydrated with other tools".to_owned(),
         Some(0) => UP_TO_DATE.to_owned() + &exceptions(status),
@@ -24,6 +25,24 @@ pub(in crate::cli) fn state(status: &BranchStatus, is_of_platform: bool) -> Stri
         None if status.dry_tip.is_none() => "its dry branch does not exist".to_owned(),
         None if status.dry_sha.is_none() => "nothing is hydrated from it yet".to_owned(),
         None => "its dry branch was rewound".to_owned(),
+    }
+}
+
+/// How a branch is whose Applications follow a tag, a range or a commit.
+fn followed(status: &BranchStatus) -> String {
+    let Some(follows) = &status.follows else { return String::new() };
+    if follows.problem.is_some() {
+        return "stays: it leads nowhere now".to_owned();
+    }
+    match &follows.ahead {
+        Some(ahead) if follows.shown.as_ref() == Some(&ahead.resolved) => {
+            format!("behind: {} is at {} now", ahead.resolved, short(&ahead.dry_sha))
+        }
+        Some(ahead) => format!("behind: {} is there", ahead.resolved),
+        None if fails_again(status) => "hydrated with earlier settings".to_owned(),
+        None if status.tools.is_some() => "hydrated with other tools".to_owned(),
+        None if status.behind == Some(0) => UP_TO_DATE.to_owned() + &exceptions(status),
+        None => "behind: its Applications changed".to_owned(),
     }
 }
 

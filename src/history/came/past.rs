@@ -171,5 +171,13 @@ fn hydrated(commit: &Commit, dry: ObjectId, buffer: &ObjectBuffer<'_>) -> Result
         let Ok(path) = RepoPath::new(path) else { continue };
         if change.new.is_some() { &mut changed } else { &mut removed }.push(path);
     }
-    Ok(HydratedCommit { id: commit.id.to_string(), dry_sha: dry.to_string(), changed, removed })
+    let defined = Trailers::read(&commit.message).and_then(|trailers| trailers.defined);
+    Ok(HydratedCommit {
+        id: commit.id.to_string(),
+        dry_sha: dry.to_string(),
+        resolved: defined.as_ref().map(|defined| defined.resolved.clone()),
+        defined_at: defined.map(|defined| defined.at.to_string()),
+        changed,
+        removed,
+    })
 }

@@ -83,7 +83,8 @@ pub(super) fn origin(
     let recorded = provenance(buffer, tip.tree, &format!("{dir}/{METADATA}"))?.and_then(|found| found.dry_commit);
     let notes = refs.get(NOTES_REF).map(|tip| buffer.commit(tip)).transpose()?;
     let mut notes = Notes::open(notes.map(|commit| commit.tree), buffer)?;
-    let noted = notes.get(tip.id, buffer)?.and_then(|note| read_note(&note));
+    let note = notes.get(tip.id, buffer)?.and_then(|note| read_note(&note));
+    let noted = note.as_ref().map(|note| note.dry_commit);
     let by_trailer = trailers.as_ref().map(|trailers| trailers.dry_commit);
     // A path that is behind shows an earlier dry commit than its branch.
     let own = behind.and_then(|behind| behind.dry_commit);
@@ -92,8 +93,15 @@ pub(super) fn origin(
     let tree = dry_tree(repository, &Place::server(), policy.plain.inputs(), dry)?;
     let files = TreeFiles::new(repository, tree);
     let id = dry.to_string();
-    let discovered = policy.discover(&mut Discovery::default(), &files, None, None, &policy.making(renderers, &id));
-    let discovered = discovered.map_err(HydrateError::tree(dry))?;
+    // Where a tag led to the sources, the Applications are those of the dry branch.
+    let of_note = note.filter(|note| note.dry_commit == dry).and_then(|note| note.defined.map(|defined| defined.at));
+    let of_trailers = trailers.as_ref().filter(|made| made.dry_commit == dry).map(|made| made.definition());
+    let definition = of_note.or(of_trailers).filter(|at| repository.has(*at)).unwrap_or(dry);
+    let defined = dry_tree(repository, &Place::server(), policy.plain.inputs(), definition)?;
+    let defined = TreeFiles::new(repository, defined);
+    let at = definition.to_string();
+    let discovered = policy.discover(&mut Discovery::default(), &defined, None, None, &policy.making(renderers, &at));
+    let discovered = discovered.map_err(HydrateError::tree(definition))?;
     if let Some(why) = discovered.unsearched() {
         return Err(HydrateError::Unsearched(why.clone()).into());
     }

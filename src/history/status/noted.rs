@@ -54,6 +54,10 @@ fn unproven(
     for (branch, named) in names.iter().filter(|(_, named)| named.is_environment) {
         let Some(tip) = found.tip(branch) else { continue };
         let standing = found.standing(branch, tip, &named.dry_branch, &mut ledger.notes)?;
+        // What a tag led to is found out from the tag.
+        if standing.source.is_some() {
+            continue;
+        }
         let made_from = provenance(&found.buffer, standing.tip.tree, METADATA)?.and_then(|found| found.dry_commit);
         if let (Some(dry), Some(made_from), Some(_)) = (standing.dry, made_from, standing.record())
             && dry != made_from

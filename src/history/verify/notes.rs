@@ -7,7 +7,7 @@ use super::{Hydrated, Verifier};
 use crate::hydrate::make::branch::Branch;
 use crate::hydrate::report::Outcome;
 use crate::hydrate::stopped::Stopped;
-use crate::metadata::{ENGINE_REVISION, Trailers, note, read_note};
+use crate::metadata::{ENGINE_REVISION, Note, Trailers, read_note};
 use crate::owners::heads::{BACKLOG_MAX, DryHead};
 use crate::repo::{Error, ObjectId};
 
@@ -26,13 +26,50 @@ impl<'a> Verifier<'a> {
             let fault = match notes.get(commit.id, &self.run.found.buffer)? {
                 None => Some(Fault::NoNote),
                 Some(text) => match read_note(&text) {
-                    Some(dry) if text == note(dry) => self.misnamed_for_all(hydrated, index, dry)?,
+                    Some(note) if text == note.text() => match (&note.defined, &trailers.defined) {
+                        (None, None) => self.misnamed_for_all(hydrated, index, note.dry_commit)?,
+                        _ => self.misnamed_by_tags(this, &note)?,
+                    },
                     _ => Some(Fault::Note),
                 },
             };
             verified.find(commit.id, Some(trailers.dry_commit), fault);
         }
         Ok(())
+    }
+
+    /// What is wrong with the note of a commit, where a tag, a range or an id led to the dry commit of either. It may name another one
+    /// than the commit, since what was hydrated after that changed nothing.
+    fn misnamed_by_tags(&mut self, this: &Hydrated, note: &Note) -> Result<Option<Fault>, Stopped> {
+        let Hydrated { commit, trailers } = this;
+        if (note.dry_commit, note.definition()) == (trailers.dry_commit, trailers.definition()) {
+            let is_same = note.source() == trailers.source();
+            return Ok(if is_same { None } else { Some(Fault::Note) });
+        }
+        let wrong = Some(Fault::NoteOfAnother { dry_sha: note.dry_commit.to_string() });
+        if [note.dry_commit, note.definition()].iter().any(|id| !self.repository().has(*id)) {
+            return Ok(wrong);
+        }
+        let comparable = trailers.engine == ENGINE_REVISION && self.gone(trailers).is_none();
+        if !comparable || self.repaired.contains_key(&commit.id) {
+            return Ok(None);
+        }
+        let head = DryHead { branch: trailers.dry_branch.clone(), tip: note.definition() };
+        for settings in self.settings_between(trailers.settings_commit, self.settings_now)? {
+            if self.use_settings(settings).is_err() {
+                continue;
+            }
+            self.use_holds(trailers);
+            let at = Some(trailers.definition());
+            let branch = Branch::resume(&trailers.branch, &head, commit.clone(), at, settings);
+            let branch = branch.showing(trailers.source()).following(note.source());
+            let (branch, changed) = self.replay_all(branch, commit, &[note.definition()])?;
+            let failed = matches!(branch.into_report().outcome, Outcome::Failed { .. });
+            if changed.is_none() && !failed {
+                return Ok(None);
+            }
+        }
+        Ok(wrong)
     }
 
     /// What is wrong with the note of one commit, which names `dry`. On a branch that dry branches share, the note may
@@ -103,6 +140,7 @@ impl<'a> Verifier<'a> {
             None => vec![dry],
             Some(line) => {
                 // Between two hydrated commits the dry commits were looked at already.
+                let next = next.filter(|next| next.trailers.defined.is_none());
                 if let Some(next) = next.filter(|next| self.repository().has(next.trailers.dry_commit)) {
                     let rest = self.repository().first_parents(dry, next.trailers.dry_commit, limit)?;
                     let is_next = rest.is_some_and(|rest| rest.is_empty());

@@ -37,9 +37,10 @@ impl<'a> Verifier<'a> {
         let is_first = before.is_none();
         let below = before.as_ref().map(|(commit, _)| commit.id);
         let before = before.map(|(_, trailers)| trailers);
-        let before = before.filter(|before| self.repository().has(before.dry_commit));
-        let head = DryHead { branch: trailers.dry_branch.clone(), tip: trailers.dry_commit };
-        let dry = before.as_ref().map(|before| before.dry_commit);
+        let before = before.filter(|before| self.repository().has(before.definition()));
+        let head = DryHead { branch: trailers.dry_branch.clone(), tip: trailers.definition() };
+        let dry = before.as_ref().map(|before| before.definition());
+        let shown = before.as_ref().and_then(Trailers::source);
         let settings = before.as_ref().map_or(trailers.settings_commit, |before| before.settings_commit);
         // Settings that are gone can only be taken for the same.
         let settings = settings.filter(|id| self.repository().has(*id));
@@ -48,9 +49,12 @@ impl<'a> Verifier<'a> {
         let name = &trailers.branch;
         // Cut from its active branch, it gets a commit whatever is there already.
         let first = || Branch::before_first(name, &head, parent.clone(), settings);
-        let resumed = || Branch::resume(name, &head, parent.clone(), dry, settings).renamed_from(renamed_from.clone());
+        let resumed = || {
+            let branch = Branch::resume(name, &head, parent.clone(), dry, settings);
+            branch.renamed_from(renamed_from.clone()).showing(shown.clone())
+        };
         // Settings and identities are taken for what the commit says: others would make another commit.
-        let made = Branch::resume(name, &head, commit.clone(), Some(trailers.dry_commit), settings);
+        let made = Branch::resume(name, &head, commit.clone(), Some(trailers.definition()), settings);
         let behind =
             made.tip_metadata(&self.run.found.buffer)?.behind.iter().map(|behind| behind.path.clone()).collect();
         self.run.claimed = Some(Claimed { identities: claimed(trailers).of(&trailers.dry_branch), behind });
@@ -81,7 +85,7 @@ impl<'a> Verifier<'a> {
             // The branch showed another dry commit by then, from which a rewound dry branch may not lead here.
             let (shown, changed) = self.replay_all(begin(), parent, &[noted])?;
             if changed.is_none() && shown.failure().is_none() {
-                let since = self.repository().first_parents(noted, trailers.dry_commit, BACKLOG_MAX)?;
+                let since = self.repository().first_parents(noted, trailers.definition(), BACKLOG_MAX)?;
                 between = since.unwrap_or_default();
                 between.pop();
                 (branch, skipped) = self.replay_all(begin(), parent, &between)?;
@@ -125,7 +129,7 @@ impl<'a> Verifier<'a> {
     fn replay_made(&mut self, branch: Branch, trailers: &Trailers) -> Result<Branch, Stopped> {
         self.run.moved = Moved::Made;
         let judges_losses = trailers.engine >= LOSSES_JUDGED_SINCE;
-        self.run.replay(branch, trailers.dry_commit, judges_losses)
+        self.run.replay(branch.following(trailers.source()), trailers.definition(), judges_losses)
     }
 
     /// Hydrates dry commits onto a branch at `parent`, and answers the first that makes a commit.
@@ -160,7 +164,8 @@ impl<'a> Verifier<'a> {
         commits.extend(below);
         let mut found = Vec::new();
         for commit in commits {
-            let dry = notes.get(commit, buffer)?.and_then(|text| read_note(&text));
+            let note = notes.get(commit, buffer)?.and_then(|text| read_note(&text));
+            let dry = note.filter(|note| note.defined.is_none()).map(|note| note.dry_commit);
             if dry.is_some() && !shared {
                 return Ok(dry.into_iter().filter(|dry| buffer.repository().has(*dry)).collect());
             }
@@ -175,6 +180,8 @@ impl<'a> Verifier<'a> {
         let Some(before) = before else { return Ok(Vec::new()) };
         let comparable = before.settings_commit == trailers.settings_commit
             && before.rollback.is_none()
+            && before.defined.is_none()
+            && trailers.defined.is_none()
             && before.held == trailers.held
             && [before.engine, trailers.engine] == [ENGINE_REVISION; 2]
             && self.run.found.policy.settings.history == History::Every;

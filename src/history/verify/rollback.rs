@@ -39,19 +39,21 @@ impl Verifier<'_> {
             None => parent.clone(),
         };
         let name = &trailers.branch;
-        let head = DryHead { branch: trailers.dry_branch.clone(), tip: trailers.dry_commit };
+        let head = DryHead { branch: trailers.dry_branch.clone(), tip: trailers.definition() };
         let is_its = |_: &Commit, other: &Trailers| other.branch == *name;
         let before = self.ancestry.nearest(parent, &self.engines, &self.run.found.buffer, is_its)?;
         // It showed what a rollback of all of it had copied, as long as it is held against the same.
         let copied =
             before.as_ref().filter(|(_, before)| before.whole_rollback().is_some_and(|it| it.held_by == held_by));
-        let copied = copied.map(|(_, before)| before.dry_commit).filter(|_| trailers.held.is_empty());
+        let copied = copied.map(|(_, before)| before.definition()).filter(|_| trailers.held.is_empty());
+        let source = before.as_ref().and_then(|(_, before)| before.source());
         let settings = before.and_then(|(_, before)| before.settings_commit);
         let settings = settings.filter(|id| self.repository().has(*id));
-        let dry = if trailers.held.is_empty() { held_by } else { trailers.dry_commit };
+        let dry = if trailers.held.is_empty() { held_by } else { trailers.definition() };
         let dry = copied.unwrap_or(dry);
         let identities = identities_at(parent, name, &self.run.found.buffer)?;
         let branch = Branch::resume(name, &head, base, Some(dry), settings).drawing_for(identities);
+        let branch = branch.showing(if trailers.held.is_empty() { source } else { trailers.source() });
         self.run.branches = BTreeMap::from([(name.clone(), branch)]);
         let hold = Hold {
             at: to,

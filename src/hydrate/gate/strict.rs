@@ -17,8 +17,10 @@ use crate::hydrate::run::planned;
 use crate::hydrate::state::Run;
 use crate::hydrate::stopped::Stopped;
 use crate::hydrate::whose::About;
+use crate::metadata::Source;
 use crate::owners::error::HydrateError;
 use crate::owners::heads::BACKLOG_MAX;
+use crate::owners::revisions::Follows;
 use crate::owners::setup::{Setup, Wake};
 use crate::repo::{ObjectId, Quarantine, object_id};
 use crate::settings::SETTINGS_REF;
@@ -83,7 +85,8 @@ pub(crate) fn judge(push: &Push<'_>) -> Result<Judgement, HydrateError> {
     let fed = made.branches.values().map(|branch| branch.dry_branch.as_str());
     let dry: BTreeSet<&str> = dry_branches.iter().map(BranchName::as_str).chain(fed).collect();
     let pushed: BTreeSet<String> = pushed.iter().filter(|branch| dry.contains(branch.as_str())).cloned().collect();
-    if pushed.is_empty() {
+    let tagged = tagged(push, &made)?;
+    if pushed.is_empty() && tagged.is_empty() {
         return Ok(Judgement::default());
     }
     let mut made = made;
@@ -91,7 +94,7 @@ pub(crate) fn judge(push: &Push<'_>) -> Result<Judgement, HydrateError> {
         Strictness::All => Formers::new(),
         Strictness::Touched => formers(&mut made, &pushed)?,
     };
-    let judge = Judge { push, made: &made, pushed, formers, before: None, found: Judgement::default() };
+    let judge = Judge { push, made: &made, pushed, tagged, formers, before: None, found: Judgement::default() };
     // The run after the push goes by other branches then.
     let by_settings = judge.settings_differ()?;
     let mut judgement = judge.judgement()?;
@@ -124,6 +127,21 @@ fn hydrated<'a>(setup: &'a Setup<'a>, attempt: &Attempt) -> Result<Run<'a>, Stop
     Ok(run)
 }
 
+/// The branches whose Applications name a tag, or a range, that the push leads elsewhere or nowhere.
+fn tagged(push: &Push<'_>, made: &Run<'_>) -> Result<BTreeSet<BranchName>, HydrateError> {
+    let (old, new) = (push.before.repository.refs()?, push.after.repository.refs()?);
+    let is_moved = |source: &Source| {
+        let tag = format!("refs/tags/{}", source.resolved);
+        old.get(&tag) != new.get(&tag)
+    };
+    let is_led = |branch: &&Branch| match &branch.follows {
+        Follows::Branch => false,
+        Follows::Source(source) => is_moved(source),
+        Follows::Nothing(_) => branch.source.as_ref().is_some_and(is_moved),
+    };
+    Ok(made.branches.values().filter(is_led).map(|branch| branch.name.clone()).collect())
+}
+
 /// The trees that the pushed branches had.
 fn trees_before(before: &Setup<'_>, pushed: &[String]) -> Result<Vec<ObjectId>, HydrateError> {
     let refs = before.repository.refs()?;
@@ -143,6 +161,8 @@ struct Judge<'a> {
     made: &'a Run<'a>,
     /// The dry branches among the pushed ones.
     pushed: BTreeSet<String>,
+    /// The branches that a tag of the push leads elsewhere, or nowhere.
+    tagged: BTreeSet<BranchName>,
     /// What fed the branches that fail.
     formers: Formers,
     /// What was wrong before the push, once it is known.
@@ -165,6 +185,10 @@ impl<'a> Judge<'a> {
         self.found.refusals = self.late()?;
         let made = self.made;
         for branch in made.branches.values() {
+            if self.tagged.contains(&branch.name) {
+                self.by_tag(branch);
+                continue;
+            }
             if !self.pushed.contains(branch.dry_branch.as_str()) {
                 continue;
             }
@@ -180,6 +204,9 @@ impl<'a> Judge<'a> {
             if let Some(left) = branch.left_at(branch.dry_tip) {
                 self.by_left(branch, left)?;
             }
+        }
+        if self.pushed.is_empty() {
+            return Ok(self.found);
         }
         let [of_problems, of_warnings, _] = &made.report.whose.about;
         self.by_diagnostics(None, &self.of_pushed(&made.report.problems, of_problems)?)?;
@@ -210,6 +237,36 @@ impl<'a> Judge<'a> {
             is_told.then(|| one.clone())
         };
         Ok(all.iter().enumerate().filter_map(told).collect())
+    }
+
+    /// A branch that goes where a tag of the push leads: whatever fails there is of the push.
+    fn by_tag(&mut self, branch: &'a Branch) {
+        let Some(failed) = branch.failed() else {
+            if let Some(Outcome::Failed { diagnostics, .. }) = branch.failure() {
+                self.found.refusals.extend(diagnostics.iter().filter(|one| is_wrong(one)).map(Diagnostic::as_error));
+            }
+            return;
+        };
+        for render in &failed.renders {
+            let diagnostics = render.diagnostics.iter();
+            match render.kind {
+                FailureKind::CutOff => self.found.undecided.extend(diagnostics.cloned()),
+                FailureKind::Limit | FailureKind::LimitOfCommit | FailureKind::NoRoom if !render.waits.is_empty() => {
+                    self.found.unseen.extend(diagnostics.clone().cloned());
+                    self.found.warnings.extend(diagnostics.map(|limit| as_warned(limit, false)));
+                }
+                FailureKind::Limit | FailureKind::LimitOfCommit | FailureKind::NoRoom => {
+                    self.found.refusals.extend(diagnostics.map(|limit| as_warned(limit, true)));
+                }
+                FailureKind::Mistakes | FailureKind::LostObjects => {
+                    self.found.refusals.extend(diagnostics.cloned());
+                }
+            }
+        }
+        if failed.renders.is_empty() {
+            let limits = failed.limits.iter().map(|limit| as_warned(limit, true));
+            self.found.refusals.extend(failed.mistakes.iter().cloned().chain(limits));
+        }
     }
 
     /// A branch of which Applications do not render, each by itself.
@@ -326,6 +383,14 @@ impl<'a> Judge<'a> {
                     let hint = "set your clock, then: git commit --amend --no-edit, or git rebase --ignore-date";
                     late.push(Diagnostic::error(text).hint(hint));
                 }
+            }
+        }
+        let tagged = self.made.branches.values().filter(|branch| self.tagged.contains(&branch.name));
+        let sources: BTreeSet<&Source> = tagged.filter_map(|branch| branch.follows.source()).collect();
+        for source in sources {
+            if repository.commit(source.commit)?.committer.seconds > self.push.latest {
+                let text = format!("{} is dated more than a day ahead", source.name());
+                late.push(Diagnostic::error(text).hint("set your clock, commit again, and put the tag there"));
             }
         }
         Ok(late)

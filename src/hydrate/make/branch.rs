@@ -6,6 +6,7 @@ mod judge;
 mod make;
 mod progress;
 mod records;
+mod sources;
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::OnceLock;
@@ -17,12 +18,13 @@ use crate::hydrate::report::{BranchReport, HydratedCommit, Outcome, Skipped};
 use crate::hydrate::whose::DryPoint;
 use crate::known::UsedInputs;
 use crate::manifest::ChangedObjects;
-use crate::metadata::{Behind, Provenance, Time, Trailers};
+use crate::metadata::{Behind, Provenance, Source, Time, Trailers};
 use crate::owners::active::Active;
 use crate::owners::branch_records::BranchRecord;
 use crate::owners::error::HydrateError;
 use crate::owners::files::{MANIFEST, METADATA};
 use crate::owners::heads::{BACKLOG_MAX, DryHead};
+use crate::owners::revisions::Follows;
 use crate::owners::seed_identities::recorded_on;
 use crate::owners::snapshot::{Deleted, Snapshot};
 use crate::owners::standing::{self, Standing};
@@ -54,8 +56,12 @@ pub(crate) struct Branch {
     made_below: Option<ObjectId>,
     /// What the newest commit says of itself, once it was asked for.
     metadata: OnceLock<TipMetadata>,
-    /// The dry commit that it is hydrated from.
+    /// The commit of its dry branch that it is hydrated from.
     pub dry: Option<ObjectId>,
+    /// The dry commit that its sources are of, where a tag, a range or an id led to it.
+    pub source: Option<Source>,
+    /// What its Applications want it to show.
+    pub follows: Follows,
     /// The settings that it was hydrated with.
     pub settings: Option<ObjectId>,
     /// How many Applications of the tip of the dry branch write to it.
@@ -143,7 +149,7 @@ struct Earlier {
 /// What the newest commit of a branch says of itself at its root.
 #[derive(Debug, Clone, Default)]
 pub(crate) struct TipMetadata {
-    /// The dry commit that it was made from.
+    /// The commit of the dry branch that it was made from.
     pub dry_commit: Option<ObjectId>,
     /// The date that it says of that.
     pub date: Option<Time>,
@@ -237,6 +243,8 @@ impl Branch {
             made_below: None,
             metadata: OnceLock::new(),
             dry: standing.as_ref().and_then(|standing| standing.dry),
+            source: standing.as_ref().and_then(|standing| standing.source.clone()),
+            follows: Follows::default(),
             settings: standing.as_ref().and_then(|standing| standing.settings),
             before: Before {
                 old,
@@ -269,8 +277,8 @@ impl Branch {
             let noted = before.is_none_or(|standing| standing.noted);
             let is_as_made = before.is_none_or(|standing| standing.is_as_made);
             let origin = standing::Origin::Ours(Box::new(record));
-            let (tip, dry, settings) = (tip.clone(), self.dry, self.settings);
-            self.before.standing = Some(Standing { tip, dry, settings, noted, is_as_made, origin });
+            let (tip, dry, source, settings) = (tip.clone(), self.dry, self.source.clone(), self.settings);
+            self.before.standing = Some(Standing { tip, dry, source, settings, noted, is_as_made, origin });
         }
         self.drawn.clone_from(&earlier.drawn);
         self.identities.clone_from(&earlier.identities);
@@ -373,12 +381,15 @@ impl Branch {
         if let Some(metadata) = self.metadata.get() {
             return Ok(metadata);
         }
-        let found = match self.tip.as_ref().filter(|_| self.dry.is_some()) {
-            Some(tip) => standing::provenance(buffer, self.made_below.unwrap_or(tip.tree), METADATA)?,
-            None => None,
+        let Some(tip) = self.tip.as_ref().filter(|_| self.dry.is_some()) else {
+            return Ok(self.metadata.get_or_init(TipMetadata::default));
         };
-        let metadata = found.map(TipMetadata::from);
-        Ok(self.metadata.get_or_init(|| metadata.unwrap_or_default()))
+        let found = standing::provenance(buffer, self.made_below.unwrap_or(tip.tree), METADATA)?;
+        let mut metadata = found.map(TipMetadata::from).unwrap_or_default();
+        if let Some(shown) = metadata.dry_commit {
+            (metadata.dry_commit, _) = standing::defined_by(tip, shown, buffer)?;
+        }
+        Ok(self.metadata.get_or_init(|| metadata))
     }
 
     /// The other dry branch, as `is_other` says, from which hydration made manifests in a directory or below; none where it
@@ -455,6 +466,14 @@ impl Branch {
         let settings_changed = self.settings != found.policy.id;
         // What only a note says to be there is looked at.
         let moved = self.was_moved() && (found.setup.place.keeps_records() || !found.setup.place.are_guarded());
+        // Between tags, and to or from one, there is nothing to hydrate but the last.
+        match &self.follows {
+            Follows::Branch if self.source.is_none() => {}
+            Follows::Source(source) if self.source.as_ref() == Some(source) && self.dry == Some(head.tip) => {
+                return Ok(if settings_changed || moved { vec![head.tip] } else { Vec::new() });
+            }
+            Follows::Branch | Follows::Source(_) | Follows::Nothing(_) => return Ok(vec![head.tip]),
+        }
         Ok(match line {
             // A new branch, or a dry branch that was rewound.
             None => vec![head.tip],
@@ -519,6 +538,8 @@ impl Branch {
             made_below: None,
             metadata: OnceLock::new(),
             dry,
+            source: None,
+            follows: Follows::default(),
             settings,
             applications: 0,
             left: LeftBehind::default(),

@@ -111,7 +111,7 @@ impl<'a> Dry<'a> {
 
     /// What a branch was hydrated from before the run.
     fn before(branch: &Branch, found: &'a Snapshot<'a>) -> Result<Option<Self>, HydrateError> {
-        let dry = branch.dry_before().filter(|dry| found.setup.repository.has(*dry));
+        let dry = branch.sources_before().filter(|dry| found.setup.repository.has(*dry));
         dry.map(|dry| Ok(Self::new(dry, found.buffer.commit(dry)?.tree, found))).transpose()
     }
 

@@ -20,7 +20,7 @@ pub(crate) fn warnings<'o>(
         return Ok(Vec::new());
     }
     let files = |dry| Ok::<_, Error>(TreeFiles::new(found.setup.repository, found.buffer.commit(dry)?.tree));
-    let before = branch.dry_before().filter(|before| found.setup.repository.has(*before)).map(files).transpose()?;
+    let before = branch.sources_before().filter(|before| found.setup.repository.has(*before)).map(files).transpose()?;
     let (now, before) = (files(dry)?, before.as_ref().map(|before| View::new(before)));
     let now = View::new(&now);
     let is_new = |lost: &Diagnostic| match (&lost.span, &before) {

@@ -204,8 +204,10 @@ impl Run<'_> {
         let heads = self.found.heads();
         let former = self.fed_by((&branch.name, branch.settings, &behind), branch.dry, (&head, &heads))?;
         let Some(tree) = &former.tree else { return Ok(DrawnPaths::new()) };
-        let files = self.files(tree.tree);
-        let id = tree.commit.id.to_string();
+        let shown = branch.source.as_ref().map(|source| source.commit);
+        let sources = shown.map(|shown| self.found.dry_tree(shown)).transpose()?.unwrap_or(tree.tree);
+        let files = self.files(sources);
+        let id = shown.unwrap_or(tree.commit.id).to_string();
         let identities = branch.identities.of(&branch.dry_branch);
         let context = render::Context { identities: &identities, ..render_context(&settings, &*files, &id) };
         let applications: Vec<&Application> = former.applications.iter().map(|application| &**application).collect();

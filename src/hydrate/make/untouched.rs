@@ -25,11 +25,17 @@ pub(crate) struct Untouched<'u> {
 
 impl<'u> Untouched<'u> {
     /// `before` is the dry commit that the branch was hydrated from, where what is on the branch is just what was made of
-    /// it with the same settings; without it all Applications count as touched.
-    pub(crate) fn since(before: Option<&'u DryTree>, branch: &'u BranchName, repository: &'u Repository) -> Self {
+    /// it with the same settings; without it all Applications count as touched. Their sources are in `sources`, if that is another
+    /// tree.
+    pub(crate) fn since(
+        before: Option<&'u DryTree>,
+        sources: Option<ObjectId>,
+        branch: &'u BranchName,
+        repository: &'u Repository,
+    ) -> Self {
         let applications =
             |before: &'u DryTree| before.applications(branch).map(|application| &**application).collect();
-        let before = before.map(|before| (applications(before), before.tree));
+        let before = before.map(|before| (applications(before), sources.unwrap_or(before.tree)));
         Self { repository, before, by_path: OnceLock::new() }
     }
 

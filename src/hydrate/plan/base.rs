@@ -11,6 +11,7 @@ use crate::hydrate::make::branch::Branch;
 use crate::hydrate::memory::{Attempt, base_facts};
 use crate::hydrate::state::Run;
 use crate::hydrate::stopped::Stopped;
+use crate::owners::revisions::Follows;
 use crate::owners::setup::{Setup, Wake};
 use crate::repo::object_id;
 
@@ -45,6 +46,10 @@ fn learnt(setup: &Setup<'_>) -> Result<bool, Stopped> {
     let warned = run.report.warnings.len();
     let earlier = run.memory.recall_results(head, &run.found).or(known);
     let mut planner = ByEverything::open(earlier, &mut run, head, &heads)?;
+    // What tags lead to is looked at each time.
+    if run.branches.values().any(|branch| branch.follows != Follows::Branch) {
+        return Ok(false);
+    }
     let shows = |name: &&BranchName| run.branches.get(*name).is_some_and(|branch| branch.has_reached(base));
     let names: Vec<BranchName> = planner.branches().filter(shows).cloned().collect();
     let others = || run.branches.iter().filter(|(name, _)| !names.contains(name));

@@ -150,6 +150,11 @@ impl ByChanges {
             return Err(Stopped::NotPlain);
         }
         let touched = self.touched(&changes, (&*old, &*new), run, (head, dry))?;
+        let sources = touched.work.values().flat_map(|(application, _)| application.all_sources());
+        let own = sources.filter(|source| source.input.is_none());
+        if run.found.follows_one_of(own.map(|source| &*source.target_revision), &head.branch) {
+            return Err(Stopped::NotPlain);
+        }
         let (allowed, known) = (allowed_removals(&commit.message), run.known_identities(&head.branch));
         if !self.is_plain((&changes, &touched), &allowed, &known, run)? || is_unrecognized(&touched, &*old, &*new)? {
             return Err(Stopped::NotPlain);

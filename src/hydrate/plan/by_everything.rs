@@ -13,10 +13,11 @@ use super::covered::covered;
 use super::handed_over;
 use super::known;
 use super::moved_applications::{self, Departures, moved_from};
-use super::moved_applications::{Astray, astray};
+use super::moved_applications::{Astray, astray, off_their_tag};
 use super::shared::{path_of_another, taken_path};
 use super::skipped::leaving;
 use super::skipped::{Left, LeftBehind};
+use super::sources::{by_source, checked, waiting};
 use super::unproven::unproven;
 use super::unshown::unshown;
 use super::{Failing, Hydration, Plan, Rendered, Stage, Step, Task, Work};
@@ -29,8 +30,9 @@ use crate::hydrate::memory::{Overview, recalled_limit};
 use crate::hydrate::state::Run;
 use crate::hydrate::stopped::Stopped;
 use crate::known::{Encoded, State};
-use crate::metadata::{Behind, DryCommit};
+use crate::metadata::{Behind, DryCommit, allowed_removals};
 use crate::owners::heads::DryHead;
+use crate::owners::revisions::Follows;
 use crate::owners::setup::Wake;
 use crate::owners::snapshot::Snapshot;
 use crate::owners::standing::rolled_back_to;
@@ -91,6 +93,10 @@ impl ByEverything {
             let mut branch = open(&name, run, (head, heads), &tree)?;
             let first = tree.applications(&name).next();
             run.report.warnings.extend(first.and_then(|first| promoted_no_more(&name, first, &run.found)));
+            if let Some(revision) = tree.revision(&name) {
+                let named = tree.applications(&name).find(|one| one.has_own_source()).map(|one| &**one);
+                branch.follows = run.found.follows(&name, revision, named, branch.source.as_ref());
+            }
             branch.give_way(run.branches.values(), first.map(|first| &**first), &run.found);
             if let Some(mistake) = taken_path(&name, &tree, run, head, heads)? {
                 branch.close(mistake);
@@ -130,24 +136,26 @@ impl ByEverything {
         self.backlog.values().max_by_key(|commits| commits.len()).cloned().unwrap_or_default()
     }
 
-    /// Plans one dry commit, of which there are `left` to plan with itself; none when no branch wants it.
-    pub(crate) fn plan(
-        &self,
-        dry: ObjectId,
-        left: usize,
-        run: &mut Run<'_>,
-        head: &DryHead,
-        heads: &[DryHead],
-    ) -> Result<Option<Plan>, Stopped> {
+    /// The branches that want one dry commit, of which there are `left` to plan with itself: those together whose sources are in one
+    /// tree, those of the dry branch first.
+    pub(crate) fn wanting(&self, dry: ObjectId, left: usize, run: &Run<'_>) -> Vec<Vec<BranchName>> {
         let is_open = |name: &BranchName| run.branches.get(name).is_some_and(|branch| !branch.closed);
         let is_passed = |name: &BranchName| self.passed_over.get(name).is_some_and(|passed| passed.contains(&dry));
         let wanting = self.backlog.iter().filter(|(name, commits)| commits.len() >= left && is_open(name));
         let wanting = wanting.map(|(name, _)| name).filter(|name| !is_passed(name)).cloned();
-        let wanting: Vec<BranchName> = wanting.collect();
-        if wanting.is_empty() {
-            return Ok(None);
-        }
-        plan(dry, wanting, self.earlier.as_ref(), run, head, heads).map(Some)
+        by_source(wanting, run)
+    }
+
+    /// Plans one dry commit for branches that want it.
+    pub(crate) fn plan(
+        &self,
+        dry: ObjectId,
+        wanting: Vec<BranchName>,
+        run: &mut Run<'_>,
+        head: &DryHead,
+        heads: &[DryHead],
+    ) -> Result<Plan, Stopped> {
+        plan(dry, wanting, self.earlier.as_ref(), run, head, heads)
     }
 
     /// Plans the tip for branches that show it already.
@@ -178,7 +186,7 @@ impl ByEverything {
 
     /// Takes in what was rendered.
     pub(crate) fn take(&mut self, rendered: Rendered) {
-        if rendered.dry.id != rendered.head.tip {
+        if rendered.dry.definition() != rendered.head.tip {
             return;
         }
         for step in rendered.branches.into_values() {
@@ -209,6 +217,9 @@ impl ByEverything {
         if others.is_empty() {
             return;
         }
+        // What others follow is looked at each time.
+        let is_of_dry = |one: &Arc<Application>| self.tree.revision(one.environment_branch()).is_none();
+        let others = others.into_iter().filter(is_of_dry).collect();
         let files = run.files(self.tree.tree);
         for Work { application, task } in
             known::work(others, &files, self.earlier.as_ref(), &run.memory, &run.found, &run.branches)
@@ -245,7 +256,7 @@ impl ByEverything {
     }
 }
 
-/// Plans one dry commit for branches that lack it.
+/// Plans one dry commit for branches that lack it, whose sources are in one tree.
 pub(crate) fn plan(
     dry: ObjectId,
     wanting: Vec<BranchName>,
@@ -270,6 +281,19 @@ pub(crate) fn plan(
         return Ok(Stage { head, dry, tree: commit.tree, branches, beside, identities });
     }
     let tree = run.tree(dry, head, heads)?;
+    // On the way from one tag to another, or to or from one, there is nothing to hydrate but the last.
+    untried.retain(|name| {
+        let follows = run.branches.get(name).map(|branch| &branch.follows);
+        tree.revision(name).is_none() || follows != Some(&Follows::Branch)
+    });
+    let source = untried.first().and_then(|name| run.branches.get(name)?.follows.source().cloned());
+    let (shown, sources) = match &source {
+        None => (tree.commit.clone(), tree.tree),
+        Some(source) => {
+            let commit = DryCommit::new(&run.found.setup.repository.commit(source.commit)?);
+            (commit.of_source(source, dry), run.found.dry_tree(source.commit)?)
+        }
+    };
     let mut hydrations: BTreeMap<BranchName, Hydration<Work>> = BTreeMap::new();
     let mut applications: Vec<Arc<Application>> = Vec::new();
     for name in untried {
@@ -291,7 +315,7 @@ pub(crate) fn plan(
     let besides = moved().chain(there.flat_map(|branch| tree.applications(branch)));
     applications.extend(besides.filter(|one| named.insert(one.identity())).cloned());
     let identities = run.planned_identities(hydrations.keys(), &tree, (head, heads))?;
-    let files = run.files(tree.tree);
+    let files = run.files(sources);
     let mut beside = Vec::new();
     for work in known::work(applications, &files, earlier, &run.memory, &run.found, &run.branches) {
         match hydrations.get_mut(work.application.environment_branch()) {
@@ -305,19 +329,21 @@ pub(crate) fn plan(
     let hydrations = hydrations.into_iter().map(|(name, hydration)| (name, Step::Hydrate(hydration)));
     let failing = failing.into_iter().map(|(name, why)| (name, Step::Fail(why)));
     let branches = hydrations.chain(failing).collect();
-    Ok(Stage { head: head.clone(), dry: tree.commit.clone(), tree: tree.tree, branches, beside, identities })
+    Ok(Stage { head: head.clone(), dry: shown, tree: sources, branches, beside, identities })
 }
 
 /// What an earlier run found out of a dry commit that it tried to hydrate onto a branch.
 fn tried(name: &BranchName, dry: ObjectId, earlier: Option<&State>, run: &Run<'_>) -> Option<Failing> {
-    if run.memory.retry {
+    let branch = run.branches.get(name)?;
+    // Tags move without a dry commit.
+    if run.memory.retry || branch.follows != Follows::Branch {
         return None;
     }
     if let Some(failure) = run.ledger.known_failure(name, dry, run.found.policy.id) {
         return Some(Failing::Recorded(failure.diagnostics.clone()));
     }
     let state = earlier?;
-    let (last, stuck) = recalled_limit(state, run.branches.get(name)?, run.found.inputs.id().as_deref())?;
+    let (last, stuck) = recalled_limit(state, branch, run.found.inputs.id().as_deref())?;
     (last == dry).then(|| Failing::Limited(FailedBranch::carried(stuck)))
 }
 
@@ -334,7 +360,13 @@ fn asked(
     if let Some(mistake) = path_of_another(name, tree, &former, run, head)? {
         return Ok(Err(Failing::Taken(mistake)));
     }
-    let leaves_failed = run.found.policy.settings.on_failure.of(name) == Held::Application;
+    let follows = run.branches.get(name).map(|branch| branch.follows.clone()).unwrap_or_default();
+    let of_source = follows.source().map(|source| run.found.setup.repository.commit(source.commit)).transpose()?;
+    let allows = |message: &str| allowed_removals(message).contains(name.as_str());
+    let allows_losses = tree.allows_removal(name) || of_source.is_some_and(|commit| allows(&commit.message));
+    // Where sources are of a tag, an Application that stays behind would be of two dry commits.
+    let leaves_failed =
+        run.found.policy.settings.on_failure.of(name) == Held::Application && follows == Follows::Branch;
     let mistakes = tree.mistakes(name, &former);
     let mistaken = if leaves_failed { tree.mistaken(name, &former) } else { None };
     let mistaken = match mistaken {
@@ -342,6 +374,13 @@ fn asked(
         None if mistakes.is_empty() => Mistaken::default(),
         None => return Ok(Err(Failing::Lasting(mistakes))),
     };
+    if let Some(mistake) = checked(follows, name, tree) {
+        return Ok(Err(Failing::Mistakes(vec![mistake])));
+    }
+    // What refs decide is found out anew each time, and not recorded.
+    if let Some(mistake) = off_their_tag(name, tree, run, heads)?.into_iter().next() {
+        return Ok(Err(Failing::Taken(mistake)));
+    }
     let limits = tree.limits(&former);
     let unknown = match limits.is_empty() {
         true => unproven(name, tree, &former, run)?,
@@ -389,7 +428,13 @@ fn asked(
         None => false,
     };
     let before = former.tree.clone().filter(|_| is_as_made);
+    let shown = run.branches.get(name).and_then(|branch| branch.source.as_ref()).map(|source| source.commit);
+    let shown = shown.filter(|shown| run.found.setup.repository.has(*shown));
+    let before_tree = shown.map(|shown| run.found.dry_tree(shown)).transpose()?;
     let moved = moved_from(name, tree, &former);
+    if let Some(waiting) = waiting(name, &moved, tree, run)?.into_iter().next() {
+        return Ok(Err(Failing::Taken(waiting)));
+    }
     let paused = moved_applications::paused(name, &moved, &|application| run.found.is_held(name, application));
     if !paused.is_empty() {
         return Ok(Err(failing(paused)));
@@ -400,10 +445,11 @@ fn asked(
     };
     Ok(Ok(Hydration {
         removals,
-        limits_losses: !tree.allows_removal(name),
+        limits_losses: !allows_losses,
         before,
+        before_tree,
         leaving: Some(Rc::new(leaving)),
-        moved,
+        moved: moved.into_iter().filter(|one| tree.revision(name) == tree.revision(one.environment_branch())).collect(),
         ..Hydration::of(repo_url, Vec::new(), 0)
     }))
 }

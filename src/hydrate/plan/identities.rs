@@ -115,7 +115,7 @@ impl Run<'_> {
         }
         let mut given = SeedIdentities::new();
         let (holders, heads) = (self.holders()?, self.found.heads());
-        let tree = self.tree(rendered.dry.id, &rendered.head, &heads)?;
+        let tree = self.tree(rendered.dry.definition(), &rendered.head, &heads)?;
         let mut pasts = Pasts::default();
         for application in firsts {
             let first = self.first_draw(&application, &tree, &holders, &mut pasts, (&rendered.head, &heads))?;

@@ -42,7 +42,10 @@ pub(crate) fn hold(rendered: &mut Rendered, run: &mut Run<'_>, heads: &[DryHead]
     if missing.is_empty() {
         return Ok(());
     }
-    let allowed = allowed_removals(&run.found.setup.repository.commit(rendered.dry.id)?.message);
+    let mut allowed = allowed_removals(&run.found.setup.repository.commit(rendered.dry.id)?.message);
+    if rendered.dry.defined.is_some() {
+        allowed.extend(allowed_removals(&run.found.setup.repository.commit(rendered.dry.definition())?.message));
+    }
     for missing in missing {
         if allowed.contains(missing.branch.as_str()) {
             continue;
@@ -98,8 +101,8 @@ fn judged(
     Ok(Some(FailedRender::of_lost_objects(application, mistakes, all_reads, &view)))
 }
 
-/// The Application as it was when it made what the branch has, and the dry commit of that time. None when the dry
-/// commit is unknown, or is this one, so that the settings made the difference.
+/// The Application as it was when it made what the branch has, and the dry commit whose tree had its sources. None when that is
+/// unknown, or nothing differs, so that the settings made the difference.
 fn former(
     name: &BranchName,
     application: &Arc<Application>,
@@ -111,15 +114,22 @@ fn former(
     let behind = &branch.tip_metadata(&run.found.buffer)?.behind;
     let own = behind.iter().find(|behind| behind.path == application.sync_path);
     let (shown, repository) = (branch.dry, run.found.setup.repository);
-    let dry = own.map_or(shown, |behind| behind.dry_commit);
-    let Some(dry) = dry.filter(|dry| *dry != rendered.dry.id && repository.has(*dry)) else { return Ok(None) };
-    let (old, new) = (run.files(run.found.dry_tree(dry)?), run.files(rendered.tree));
+    let definition = own.map_or(shown, |behind| behind.dry_commit);
+    let Some(definition) = definition.filter(|definition| repository.has(*definition)) else { return Ok(None) };
+    let source = branch.source.as_ref().filter(|_| own.is_none()).map(|source| source.commit);
+    let sources = source.unwrap_or(definition);
+    let is_this = sources == rendered.dry.id && definition == rendered.dry.definition();
+    if is_this || !repository.has(sources) {
+        return Ok(None);
+    }
+    let (old, new) = (run.found.dry_tree(definition)?, run.found.dry_tree(rendered.dry.definition())?);
+    let (old, new) = (run.files(old), run.files(new));
     let content = |view: &View<'_>| view.content_id(&application.file).ok();
     if application.maker.is_none() && content(&View::new(&*old)) == content(&View::new(&*new)) {
-        return Ok(Some((dry, application.clone())));
+        return Ok(Some((sources, application.clone())));
     }
     let former = run.former(name, shown, &rendered.head, heads)?.applications;
     let same = former.iter().find(|former| name_of(former) == name_of(application));
     let there = || former.iter().find(|former| former.sync_path == application.sync_path);
-    Ok(same.or_else(there).map(|former| (dry, former.clone())))
+    Ok(same.or_else(there).map(|former| (sources, former.clone())))
 }

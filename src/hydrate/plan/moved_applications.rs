@@ -21,7 +21,7 @@ use crate::known::Basis;
 use crate::render;
 
 pub(crate) use departures::{Departures, on_no_branch};
-pub(crate) use unhydrated::{Astray, astray, other_branch};
+pub(crate) use unhydrated::{Astray, astray, off_their_tag, other_branch};
 
 /// The name and namespace of an Application.
 pub(crate) type Name = (Option<AppName>, AppName);

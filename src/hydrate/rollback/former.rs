@@ -57,7 +57,8 @@ impl Run<'_> {
         let is_hydrated = |trailers: &Trailers| is_its(trailers) && trailers.whole_rollback().is_none();
         let Some((below, trailers)) = nearest_commit(&commit, buffer, is_hydrated)? else { return Ok(None) };
         let behind = provenance(buffer, below.tree, METADATA)?.map(|found| found.behind).unwrap_or_default();
-        let Trailers { dry_branch, dry_commit, settings_commit: settings, .. } = trailers;
-        Ok(Some(Shown { dry: held_by.unwrap_or(dry_commit), dry_branch, settings, behind }))
+        let dry = held_by.unwrap_or(trailers.definition());
+        let Trailers { dry_branch, settings_commit: settings, .. } = trailers;
+        Ok(Some(Shown { dry, dry_branch, settings, behind }))
     }
 }

@@ -4,7 +4,7 @@ use serde::Serialize;
 
 use super::super::check::Tree;
 use super::Judged;
-use crate::argo::{Rule, ToolSettings};
+use crate::argo::{Rule, Standing, ToolSettings};
 use crate::metadata::NOTES_REF;
 use crate::owners::branch_records::RECORDS_REF;
 use crate::owners::error::HydrateError;
@@ -127,6 +127,14 @@ impl Draft {
             tools,
             "the newest; those of your Argo CD: git hydrate config set tools argocd=VERSION".to_owned(),
         )
+    }
+
+    /// Settings that are new let Applications name tags, ranges and commits. Where some do already, that is for an admin to decide.
+    pub(super) fn revisions(&mut self, judged: &Judged) -> Result<(), HydrateError> {
+        if !self.is_proposed("tools") || judged.verdict.standings.contains(&Standing::Pinned) {
+            return Ok(());
+        }
+        self.set("revisions", true.into(), "targetRevision may be a tag, a range or a commit".to_owned())
     }
 
     /// Where something makes Applications, they are hydrated.

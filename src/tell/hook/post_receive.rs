@@ -17,7 +17,7 @@ use crate::owners::branch_records::{BranchRecords, RECORDS_REF};
 use crate::owners::error::HydrateError;
 use crate::owners::heads;
 use crate::owners::place::Place;
-use crate::owners::policy::newest_usable;
+use crate::owners::policy::{Policy, newest_usable};
 use crate::owners::setup::{Fetching, Setup, Wake};
 use crate::render::process::wall;
 use crate::render::{Machine, Renderers};
@@ -239,7 +239,10 @@ fn asks_for_hydration(updates: &[RefUpdate], repository: &Repository) -> bool {
     let Ok(refs) = repository.refs() else { return true };
     let is_dry =
         |name: &str| dry_branches.iter().any(|branch| name.strip_prefix("refs/heads/") == Some(branch.as_str()));
-    let is_asking = |update: &RefUpdate| update.name == SETTINGS_REF || is_dry(refs.resolve(&update.name));
+    let follows = || Policy::read(&refs, &ObjectBuffer::new(repository)).is_ok_and(|policy| policy.follows);
+    let is_tag = |name: &str| name.starts_with("refs/tags/") && follows();
+    let is_asking =
+        |update: &RefUpdate| update.name == SETTINGS_REF || is_dry(refs.resolve(&update.name)) || is_tag(&update.name);
     dry_branches.is_empty() || updates.iter().any(is_asking)
 }
 

@@ -12,6 +12,7 @@ use crate::owners::error::HydrateError;
 use crate::owners::failures::{FAILURES_REF, Failures};
 use crate::owners::heads;
 use crate::owners::place::Place;
+use crate::owners::policy::Policy;
 use crate::owners::recorded::KnownSources;
 use crate::owners::settings_named;
 use crate::owners::settings_named::SETTINGS_REF_KEY;
@@ -90,6 +91,9 @@ fn check(
         Some(name) => settings_named::with_settings_of(repository, place, &name)?,
         None => (repository, place),
     };
+    // What the tags of the push lead to is shown with it.
+    let tags = pushed_tags(&lines);
+    let repository = tags.iter().fold(repository, |repository, (name, id)| repository.assuming(name, *id));
     let repository = &repository;
     let refs = repository.refs()?;
     let dry_branches = heads::dry_branches(repository, &place)?;
@@ -99,7 +103,14 @@ fn check(
     let progress = Progress::new();
     let sources = KnownSources::read(repository)?;
     let mut why_not = None;
-    for Pushed { branch, tip, there } in pushed(repository, &lines)? {
+    let mut all = pushed(repository, &lines)?;
+    let is_dry = |pushed: &Pushed| dry_branches.contains(&pushed.branch);
+    let buffer = ObjectBuffer::new(repository);
+    if !tags.is_empty() && !all.iter().any(is_dry) && Policy::read(&refs, &buffer)?.follows {
+        let fetched = dry_branches.iter().filter_map(|branch| Some((branch.clone(), place.tip(&refs, branch)?)));
+        all.extend(fetched.map(|(branch, tip)| Pushed { branch, tip, there: None }));
+    }
+    for Pushed { branch, tip, there } in all {
         if !dry_branches.contains(&branch) && place.head(&refs).as_ref() != Some(&branch) {
             continue;
         }
@@ -217,6 +228,17 @@ fn removed(repository: &Repository, tip: ObjectId, there: Option<ObjectId>) -> O
         Some(count) => format!("{count} commits"),
         None => "commits".to_owned(),
     })
+}
+
+/// The tags that are created, moved or deleted, by their full names.
+fn pushed_tags(lines: &str) -> Vec<(String, Option<ObjectId>)> {
+    let read = |line: &str| {
+        let mut words = line.rsplitn(4, ' ');
+        let (_, name, id) = (words.next()?, words.next()?, words.next()?);
+        let id = object_id(id).filter(|id| !id.is_null());
+        name.starts_with("refs/tags/").then(|| (name.to_owned(), id))
+    };
+    lines.lines().filter_map(read).collect()
 }
 
 /// The branches that are created or moved: no deletions and no tags.

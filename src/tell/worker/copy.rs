@@ -148,7 +148,7 @@ pub(crate) fn take_out_of_the_way(copy: &Repository, reason: &str) -> Result<BTr
 /// Globs, since an exact refspec makes every fetch fail while the remote has no such ref.
 fn fetch(clone: &Repository, git: &Git, remote: &str, place: &str) -> Result<(), repo::Error> {
     let refspec = |from: &str| format!("+{from}*:{place}{}*", from.strip_prefix("refs/").unwrap_or(from));
-    let refspecs = ["refs/heads/", "refs/hydrate/", NOTES_REF].map(refspec);
+    let refspecs = ["refs/heads/", "refs/tags/", "refs/hydrate/", NOTES_REF].map(refspec);
     let mut args =
         vec!["fetch", "--quiet", "--no-tags", "--prune", "--no-prune-tags", "--refmap=", "--no-write-fetch-head"];
     args.push("--recurse-submodules=no");

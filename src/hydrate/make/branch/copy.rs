@@ -95,15 +95,14 @@ impl Branch {
     /// Takes over the commit of a rollback.
     pub(crate) fn take_copied(&mut self, copied: Copied) {
         let Copied { commit, changed, dry, is_whole, left } = copied;
-        let (id, dry_sha) = (commit.id.to_string(), dry.id.to_string());
         self.progress.rendered = None;
-        self.progress.commits.push(HydratedCommit { id, dry_sha, changed, removed: Vec::new() });
+        self.progress.commits.push(HydratedCommit { changed, ..HydratedCommit::of(commit.id, &dry) });
         self.progress.is_rolled_back = true;
         self.tip = Some(commit);
         self.made_below = None;
         self.metadata = OnceLock::new();
         match is_whole {
-            true => self.dry = Some(dry.id),
+            true => (self.dry, self.source) = (Some(dry.definition()), dry.source()),
             false => self.left.paths = left,
         }
     }

@@ -6,8 +6,10 @@ use std::sync::OnceLock;
 use super::{Branch, BranchUpdate};
 use crate::hydrate::failed_render::FailedBranch;
 use crate::hydrate::plan::skipped::{Left, LeftBehind};
-use crate::hydrate::report::{BehindPath, BranchReport, HydratedCommit, Outcome, Skipped};
+use crate::hydrate::report::{BehindPath, BranchReport, HydratedCommit, Named, Outcome, Skipped};
 use crate::manifest::ChangedObjects;
+use crate::metadata::DryCommit;
+use crate::owners::revisions::Follows;
 use crate::repo::{ObjectId, object_id};
 use dry_files::diag::Diagnostic;
 use dry_files::path::RepoPath;
@@ -42,20 +44,20 @@ impl Branch {
     }
 
     /// Takes over what was made of a dry commit, with these settings.
-    pub(crate) fn take(&mut self, made: BranchUpdate, dry: ObjectId, settings: Option<ObjectId>) {
+    pub(crate) fn take(&mut self, made: BranchUpdate, dry: &DryCommit, settings: Option<ObjectId>) {
         let BranchUpdate { new_sync, commit, changed, objects, removed, left, drawn, seen, identities, inputs } = made;
         (self.drawn, self.seen, self.identities, self.inputs) = (drawn, seen, identities, inputs);
         self.progress.new_sync = new_sync;
         self.left = left;
         if let Some(commit) = commit {
-            let (id, dry_sha) = (commit.id.to_string(), dry.to_string());
             self.progress.rendered = objects.filter(|_| self.progress.commits.is_empty());
-            self.progress.commits.push(HydratedCommit { id, dry_sha, changed, removed });
+            self.progress.commits.push(HydratedCommit { changed, removed, ..HydratedCommit::of(commit.id, dry) });
             self.tip = Some(commit);
             self.made_below = None;
             self.metadata = OnceLock::new();
         }
-        self.reach(dry, settings);
+        self.source = dry.source();
+        self.reach(dry.definition(), settings);
     }
 
     /// The destination paths that its commits of this run wrote or removed.
@@ -171,6 +173,17 @@ impl Branch {
         reports
     }
 
+    /// What its Applications name, where that is a tag, a range or a commit; what led to what it shows, where they name nothing.
+    fn named(&self) -> Option<Named> {
+        let source = match &self.follows {
+            Follows::Branch => return None,
+            Follows::Source(source) => source,
+            Follows::Nothing(_) => self.source.as_ref()?,
+        };
+        let is_news = self.source_before() != Some(source);
+        Some(Named { resolved: source.resolved.clone(), dry_sha: source.commit.to_string(), is_news })
+    }
+
     /// What its dry branch did to it.
     pub(crate) fn into_report(mut self) -> BranchReport {
         let is_left = self.progress.failure.is_none();
@@ -182,6 +195,7 @@ impl Branch {
         let made_before = self.progress.commits.pop().map(|commit| commit.id);
         BranchReport {
             branch: self.name.to_string(),
+            revision: self.named(),
             dry_branch: self.dry_branch.to_string(),
             dry_sha: self.dry_tip.to_string(),
             old: made_before.or(self.before.old.map(|id| id.to_string())),

@@ -19,7 +19,7 @@ impl Branch {
         let before = self.before.standing.as_ref().and_then(Standing::record);
         let made: Vec<ObjectId> = self.progress.commits.iter().filter_map(|commit| object_id(&commit.id)).collect();
         let own = self.progress.commits.get(self.progress.earlier.commits..).unwrap_or_default();
-        let last = own.last().and_then(|commit| object_id(&commit.dry_sha));
+        let last = own.last().and_then(|commit| object_id(commit.definition()));
         let (Some(tip), false) = (&self.tip, self.closed && !self.progress.is_rolled_back) else {
             return self.progress.earlier.records.clone();
         };

@@ -58,6 +58,25 @@ pub(crate) fn astray(
     Ok(astray)
 }
 
+/// The mistakes of the Applications of a branch that shows a tag, a range or a commit, where a branch has the name of that now and is
+/// not a dry branch: they would be hydrated nowhere, although no document changed.
+pub(crate) fn off_their_tag(
+    branch: &BranchName,
+    tree: &DryTree,
+    run: &mut Run<'_>,
+    heads: &[DryHead],
+) -> Result<Vec<Diagnostic>, Stopped> {
+    let mut mistakes = Vec::new();
+    if run.moved == Moved::Made || run.branches.get(branch).is_none_or(|branch| branch.source.is_none()) {
+        return Ok(mistakes);
+    }
+    for application in tree.not_hydrated().filter(|application| application.environment_branch() == branch) {
+        let mistake = moved_nowhere(application, branch, tree.branch(), run, heads)?;
+        mistakes.extend(mistake.map(|mistake| application.tells(mistake)));
+    }
+    Ok(mistakes)
+}
+
 /// The mistakes of Applications that no document is any more, although their files have documents of their names.
 fn unrecognized(tree: &DryTree, former: &Former, run: &mut Run<'_>) -> Vec<Diagnostic> {
     let Some(before) = &former.tree else { return Vec::new() };
