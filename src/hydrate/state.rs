@@ -370,6 +370,9 @@ impl<'a> Run<'a> {
                     true => self.ledger.note_limit(name, head, dry, settings, judged.clone()),
                     false => self.ledger.record_failure(name, head, dry, settings, failed.mistakes.clone(), Vec::new()),
                 }
+                if failed.renders.iter().any(|render| !render.follows) {
+                    self.ledger.note_programs(name, dry);
+                }
                 self.memory.is_cut_off |= failed.is_cut_off();
                 branch.fail(dry, diagnostics, false);
                 branch.fail_by(failed);

@@ -48,6 +48,12 @@ pub struct Failure {
     /// The paths that stayed as they were while the branch went on to the dry commit; empty when it did not.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub behind: Vec<RepoPath>,
+    /// The programs that were set up when one of them was asked for, as [`Renderers::programs`] has them: with others it is tried
+    /// again.
+    ///
+    /// [`Renderers::programs`]: crate::render::Renderers::programs
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub programs: Option<String>,
 }
 
 impl Failure {
@@ -117,6 +123,14 @@ impl Failures {
         self.of(branch).iter().find(|failure| {
             failure.dry_sha == dry_sha && failure.engine == engine && failure.settings.as_deref() == settings
         })
+    }
+
+    /// Notes that the failure of a dry commit depends on the programs that are set up.
+    pub fn note_programs(&mut self, branch: &BranchName, dry_sha: &str, programs: &str) {
+        let failures = self.branches.get_mut(branch.as_str()).into_iter().flatten();
+        for failure in failures.filter(|failure| failure.dry_sha == dry_sha) {
+            failure.programs = Some(programs.to_owned());
+        }
     }
 
     /// Whether older failures of a branch may have been forgotten.

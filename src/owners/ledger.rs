@@ -29,14 +29,17 @@ pub(crate) struct Ledger {
     pub newest_dry: Option<Time>,
     /// Whether failures that were recorded before are believed.
     pub believes_failures: bool,
+    /// The programs that are set up here, as [`crate::render::Renderers::programs`] has them.
+    programs: String,
 }
 
 impl Ledger {
     /// As they were read.
-    pub(crate) fn new(notes: Notes, failures: Failures, faults: Faults) -> Self {
+    pub(crate) fn new(notes: Notes, failures: Failures, faults: Faults, programs: String) -> Self {
         let limited = Vec::new();
         let recorded = failures.clone();
-        Self { notes, failures, recorded, faults, learnt: None, limited, newest_dry: None, believes_failures: true }
+        let (learnt, newest_dry, believes_failures) = (None, None, true);
+        Self { notes, failures, recorded, faults, learnt, limited, newest_dry, believes_failures, programs }
     }
 
     /// Whether other failures are to be recorded than there are.
@@ -44,7 +47,8 @@ impl Ledger {
         self.failures != self.recorded
     }
 
-    /// What is recorded of a dry commit that did not hydrate onto a branch, by this engine and under these settings.
+    /// What is recorded of a dry commit that did not hydrate onto a branch, by this engine, under these settings, and with
+    /// the programs that are set up now.
     pub(crate) fn known_failure(
         &self,
         name: &BranchName,
@@ -53,7 +57,8 @@ impl Ledger {
     ) -> Option<&Failure> {
         let settings = settings.map(|id| id.to_string());
         let found = self.failures.find(name, &dry.to_string(), ENGINE_REVISION, settings.as_deref());
-        found.filter(|failure| self.believes_failures && failure.behind.is_empty())
+        let is_same = |failure: &&Failure| failure.programs.as_ref().is_none_or(|programs| *programs == self.programs);
+        found.filter(is_same).filter(|failure| self.believes_failures && failure.behind.is_empty())
     }
 
     /// What was wrong with the Applications that stayed behind when a branch was hydrated from this dry commit.
@@ -74,6 +79,11 @@ impl Ledger {
         behind: Vec<RepoPath>,
     ) {
         self.failures.add(name, failure(head, dry, settings, diagnostics, behind));
+    }
+
+    /// Notes that a recorded failure of a dry commit depends on the programs that are set up here.
+    pub(crate) fn note_programs(&mut self, name: &BranchName, dry: ObjectId) {
+        self.failures.note_programs(name, &dry.to_string(), &self.programs);
     }
 
     /// Notes that a dry commit did not hydrate onto a branch by what may be otherwise another time. That is kept for its pusher
@@ -127,6 +137,7 @@ fn failure(
         settings: settings.map(|id| id.to_string()),
         diagnostics,
         behind,
+        programs: None,
     }
 }
 

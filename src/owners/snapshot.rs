@@ -132,7 +132,7 @@ impl<'a> Snapshot<'a> {
             freezes: Freezes::default(),
             reachable: RefCell::default(),
         };
-        let mut ledger = Ledger::new(notes, failures, faults);
+        let mut ledger = Ledger::new(notes, failures, faults, setup.renderers.programs());
         ledger.believes_failures = setup.place.are_guarded();
         Ok((found, ledger))
     }

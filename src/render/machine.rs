@@ -6,6 +6,7 @@ use std::path::PathBuf;
 use std::time::Duration;
 
 use dry_files::view::View;
+use sha2::{Digest as _, Sha256};
 
 use super::Renderers;
 use super::checks::Check;
@@ -137,6 +138,12 @@ impl Renderers {
         let limits = Limits { jobs: 0, run_memory: 0, ..self.limits };
         let plugin::Settings { allow_unconfined, readable, limits: of_programs, .. } = self.exec.runner().settings();
         format!("{limits:?} {of_programs:?} {:?} {allow_unconfined} {readable:?}", self.exec.tools())
+    }
+
+    /// An id of the programs that are set up: Helm, Kustomize and plugins, each with its command.
+    pub fn programs(&self) -> String {
+        let digest = Sha256::digest(format!("{:?}", self.exec.tools()));
+        digest[..16].iter().map(|byte| format!("{byte:02x}")).collect()
     }
 
     /// Sets where Applications are rendered, and the time that is left, as the machine says.

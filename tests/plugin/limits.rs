@@ -43,3 +43,21 @@ fn a_plugin_that_wrote_too_much_runs_again_once_its_script_is_corrected() {
     }
     server.hydrate(&["status"]).success();
 }
+
+#[test]
+#[ignore = "needs Linux with Landlock and seccomp"]
+fn what_failed_without_its_plugin_is_tried_again_once_the_plugin_is_set_up() {
+    let lab = Lab::new();
+    let (server, clone) = server(&lab);
+    let key = "hydrate-plugin.script.command";
+    let command = server.git(&["config", key]);
+    server.git(&["config", "--unset", key]);
+    let last = clone.commit("changed", &[("apps/web/dev/script.sh", &script("# changed"))]);
+    let told = clone.push().success().remote().join("\n");
+    assert!(told.contains("no plugin `script` is set up here"), "{told}");
+    let told = server.hydrate(&["catch-up"]).exits(1);
+    assert!(format!("{told:?}").contains("failed, as before"), "{told:?}");
+    server.git(&["config", key, command.trim()]);
+    let told = server.hydrate(&["catch-up"]).success();
+    assert_eq!(note(&server, "environments/dev"), note_of(&last), "{told:?}");
+}
