@@ -358,6 +358,12 @@ pub fn objects(application: &Application, manifests: &[Manifest]) -> Vec<Key> {
 
 /// Objects that two Applications of one branch both render; each comes with its [`objects`].
 pub fn conflicts(rendered: &[(&Application, &[Key])]) -> Vec<Diagnostic> {
+    conflicts_by_number(rendered).into_iter().map(|(_, conflict)| conflict).collect()
+}
+
+/// What [`conflicts`] finds, each with the number of the later of its two Applications: those that one ApplicationSet makes have one
+/// place in common.
+pub(crate) fn conflicts_by_number(rendered: &[(&Application, &[Key])]) -> Vec<(usize, Diagnostic)> {
     conflict::find(rendered)
 }
 

@@ -434,6 +434,33 @@ fn the_directories_of_roots_are_a_pattern_that_fits() {
 }
 
 #[test]
+fn of_what_a_set_makes_the_one_that_renders_what_another_one_does_is_named() {
+    let lab = Lab::new();
+    let clone = lab.bare(&[]).clone_to("clone");
+    let mut set = application("'{{.path.basename}}'", "", &here("'{{.path.path}}'")).replace('\n', "\n    ");
+    let from = set.find("metadata:").expect("a document");
+    set = format!(
+        "apiVersion: argoproj.io/v1alpha1\nkind: ApplicationSet\nmetadata: {{name: all, namespace: argocd}}\nspec:\n  \
+         goTemplate: true\n  generators:\n  - git: {{repoURL: '{URL}', revision: HEAD, directories: [{{path: apps/*}}]}}\n  \
+         template:\n    {}",
+        &set[from..]
+    );
+    let object = |name: &str| plain("", name).1;
+    let mut all = vec![("set.yaml".to_owned(), set)];
+    all.extend(["a", "b", "c"].map(|name| (format!("apps/{name}/config.yaml"), object(name))));
+    all.extend(["b", "c"].map(|name| (format!("apps/{name}/shared.yaml"), object("shared"))));
+    clone.commit("a set", &all.iter().map(|(path, text)| (path.as_str(), text.as_str())).collect::<Vec<_>>());
+    let args = ["--repo-url", URL, "--branch-pattern", "environments/one"];
+    let told = adopt(&clone, &args).exits(1).stdout;
+    assert!(told.contains("`b` and `c` both render") && told.contains("\nc keeps its branch as a whole"), "{told}");
+    let found = adopt(&clone, &[&args[..], &["--json"]].concat()).stdout;
+    let found: Value = serde_json::from_str(&found).expect("JSON");
+    let applications = found["adoption"]["applications"].as_array().expect("a list");
+    let cause = |name: &str| applications.iter().find(|one| one["name"] == name).map(|one| one["cause"].clone());
+    assert_eq!((cause("a"), cause("c")), (Some("kept-back".into()), Some("object-conflict".into())), "{told}");
+}
+
+#[test]
 fn a_chart_whose_values_are_placeholders_is_no_root() {
     let lab = Lab::new();
     let clone = lab.bare(&[]).clone_to("clone");

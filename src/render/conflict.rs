@@ -12,8 +12,9 @@ use dry_files::diag::more::and_more_in_brackets;
 /// Two clusters have objects of their own, so an environment of several regions may render the same into each. So do two
 /// Applications that name no cluster, as far as anyone can tell: an unknown destination equals no other.
 /// An object without a namespace is in that of its Application's destination, unless its kind is known to have none. In
-/// the order of the Applications; each pair of them is reported once, with the first such object and how many more there are.
-pub(super) fn find(rendered: &[(&Application, &[Key])]) -> Vec<Diagnostic> {
+/// the order of the Applications; each pair of them is reported once, by the number of the later one, with the first such object and
+/// how many more there are.
+pub(super) fn find(rendered: &[(&Application, &[Key])]) -> Vec<(usize, Diagnostic)> {
     let mut owners: HashMap<(&str, &Key), usize> = HashMap::new();
     let mut conflicts: BTreeMap<(usize, usize), Vec<&Key>> = BTreeMap::new();
     for (index, (application, keys)) in rendered.iter().enumerate() {
@@ -28,7 +29,7 @@ pub(super) fn find(rendered: &[(&Application, &[Key])]) -> Vec<Diagnostic> {
     let mut diagnostics = Vec::with_capacity(conflicts.len());
     for ((index, owner), keys) in conflicts {
         if let (Some((application, _)), Some((other, _))) = (rendered.get(index), rendered.get(owner)) {
-            diagnostics.extend(diagnostic(application, other, &keys));
+            diagnostics.extend(diagnostic(application, other, &keys).map(|diagnostic| (index, diagnostic)));
         }
     }
     diagnostics

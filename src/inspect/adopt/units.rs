@@ -206,11 +206,8 @@ pub(super) fn conflicts(
     let mut later = BTreeMap::new();
     for applications in branches.values() {
         let objects: Vec<_> = applications.iter().map(|(_, application, keys)| (*application, &keys[..])).collect();
-        for conflict in render::conflicts(&objects) {
-            let is_it = |(_, application, _): &&(usize, &Application, _)| {
-                conflict.span.as_ref() == Some(&application.places.name)
-            };
-            if let Some((index, ..)) = applications.iter().find(is_it) {
+        for (number, conflict) in render::conflicts_by_number(&objects) {
+            if let Some((index, ..)) = applications.get(number) {
                 later.entry(*index).or_insert_with(|| conflict.clone());
             }
             found.add(Rule::ObjectConflict, conflict, None);
@@ -220,7 +217,7 @@ pub(super) fn conflicts(
 }
 
 /// What is wrong with Applications beside others, by their numbers; else what is odd.
-fn findings(judged: &Judged) -> BTreeMap<usize, &Diagnostic> {
+pub(super) fn findings(judged: &Judged) -> BTreeMap<usize, &Diagnostic> {
     let mut findings: BTreeMap<usize, &Diagnostic> = BTreeMap::new();
     for finding in &judged.verdict.findings {
         for index in &finding.applications {
@@ -286,9 +283,13 @@ pub(super) fn all(known: &Known<'_>) -> Vec<AdoptedApplication> {
 /// Whether an Application keeps its branch from moving, whatever the settings say: whether a plugin fails does not follow
 /// from the dry commit, and an object that two render has no owner.
 fn holds_branch(application: &Application, cause: Option<Cause>) -> bool {
+    (cause == Some(Cause::Render) && has_plugin(application)) || cause == Some(Cause::ObjectConflict)
+}
+
+/// Whether a plugin that has a name renders an Application.
+pub(super) fn has_plugin(application: &Application) -> bool {
     let plugin = application.dry.options.plugin.as_ref().and_then(|plugin| plugin.name.as_deref());
-    let is_of_plugin = cause == Some(Cause::Render) && plugin.is_some_and(|name| !name.is_empty());
-    is_of_plugin || cause == Some(Cause::ObjectConflict)
+    plugin.is_some_and(|name| !name.is_empty())
 }
 
 fn adopted(application: &Application, is_nowhere: bool) -> AdoptedApplication {
