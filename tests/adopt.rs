@@ -434,6 +434,29 @@ fn the_directories_of_roots_are_a_pattern_that_fits() {
 }
 
 #[test]
+fn the_first_pattern_is_the_one_by_which_the_most_applications_hydrate() {
+    let lab = Lab::new();
+    let clone = lab.bare(&[]).clone_to("clone");
+    let mut all = Vec::new();
+    for (index, directory) in ["", "", "", "dev/", "dev/", "dev/", "prod/", "prod/"].iter().enumerate() {
+        let (text, object) = plain(&format!("a{index}"), &format!("m{index}"));
+        all.push((format!("apps/{directory}a{index}.yaml"), text.replace("  labels: {env: dev}\n", "")));
+        all.push((format!("m{index}/config.yaml"), object));
+    }
+    clone.commit("eight", &all.iter().map(|(path, text)| (path.as_str(), text.as_str())).collect::<Vec<_>>());
+    let told = adopt(&clone, &["--repo-url", URL]).exits(1).stdout;
+    let first = "for --branch-pattern\n  environments/main\n      1 branch: environments/main\n  \
+                 'environments/{{ (directory | split('\\''/'\\''))[1] }}'\n      2 branches: environments/dev, \
+                 environments/prod; 3 Applications have none\n";
+    assert!(told.contains(first), "{told}");
+    assert!(told.contains("  git hydrate adopt --branch-pattern environments/main --repo-url"), "{told}");
+    // What two of them render holds a branch: they are better apart.
+    clone.commit("shared", &[("m3/shared.yaml", &plain("", "shared").1), ("m6/shared.yaml", &plain("", "shared").1)]);
+    let told = adopt(&clone, &["--repo-url", URL]).exits(1).stdout;
+    assert!(told.contains("for --branch-pattern\n  'environments/{{ (directory"), "{told}");
+}
+
+#[test]
 fn of_what_a_set_makes_the_one_that_renders_what_another_one_does_is_named() {
     let lab = Lab::new();
     let clone = lab.bare(&[]).clone_to("clone");

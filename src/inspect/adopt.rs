@@ -124,7 +124,7 @@ pub(crate) fn adopt(
     on_failure::propose(&mut draft, &mut applications)?;
     let is_plain = judged.discovered.applications.iter().any(|application| application.rule.is_some());
     let needs_rules = is_plain && !draft.has_rules();
-    let branch_patterns = if needs_rules { patterns::all(&judged, tree) } else { Vec::new() };
+    let branch_patterns = if needs_rules { patterns::all(&judged, tree, &attempts) } else { Vec::new() };
     let unnamed = unnamed::survey(&judged, tree, &mut found)?;
     Ok(Adoption {
         dry_branch: judged.dry_branch.to_string(),

@@ -9,7 +9,10 @@ use serde::Serialize;
 
 use super::super::apps::object;
 use super::super::check::{Judged, Tree};
-use crate::argo::Rule;
+use super::units::{Attempt, findings, has_plugin};
+use crate::argo::{Application, Rule};
+use crate::manifest::Key;
+use crate::render;
 
 /// A template of branches.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
@@ -23,6 +26,20 @@ pub(crate) struct BranchPattern {
     pub without: usize,
     /// How many Applications have their name and their branch in common with another one: none of them would hydrate.
     pub alike: usize,
+    /// How many Applications hydrate by it, of those that render now.
+    #[serde(skip)]
+    hydrate: usize,
+}
+
+/// A plain Application.
+struct Plain<'a> {
+    application: &'a Application,
+    object: Value,
+    file: &'a RepoPath,
+    /// What it renders; none where it fails.
+    objects: Option<Vec<Key>>,
+    /// Whether its failure keeps back whatever is on its branch.
+    holds_branch: bool,
 }
 
 /// How many patterns are shown, and how many branches one may make.
@@ -60,13 +77,27 @@ const ENVIRONMENTS: [&str; 24] = [
     "local",
 ];
 
-/// Patterns that fit these Applications, best first; the last one is a name for all.
-pub(super) fn all(judged: &Judged, tree: &Tree<'_>) -> Vec<BranchPattern> {
+/// Patterns that fit these Applications, a name for all among them: first those by which the most Applications hydrate; of
+/// these, the best first.
+pub(super) fn all(judged: &Judged, tree: &Tree<'_>, attempts: &[Attempt<'_>]) -> Vec<BranchPattern> {
     let view = View::new(tree.files);
-    let plain = judged.discovered.applications.iter().filter(|application| application.rule.is_some());
-    let objects: Vec<(Value, RepoPath)> = plain
-        .filter_map(|application| Some((object(application, &view)?.into_object(), application.file.clone())))
-        .collect();
+    let findings = findings(judged);
+    let results: BTreeMap<usize, &Attempt<'_>> = attempts.iter().map(|attempt| (attempt.index, attempt)).collect();
+    let applications = judged.discovered.applications.iter().map(|application| &**application).enumerate();
+    let plain = applications.filter(|(_, application)| application.rule.is_some());
+    let objects = plain.filter_map(|(index, application)| {
+        let result = results.get(&index).map(|attempt| &attempt.result);
+        let result = result.filter(|_| !findings.get(&index).is_some_and(|finding| finding.is_error()));
+        let objects = result.and_then(|result| result.as_ref().ok());
+        Some(Plain {
+            application,
+            object: object(application, &view)?.into_object(),
+            file: &application.file,
+            objects: objects.map(|rendered| render::objects(application, &rendered.manifests)),
+            holds_branch: result.is_some_and(Result::is_err) && has_plugin(application),
+        })
+    });
+    let objects: Vec<Plain<'_>> = objects.collect();
     if objects.is_empty() {
         return Vec::new();
     }
@@ -76,18 +107,19 @@ pub(super) fn all(judged: &Judged, tree: &Tree<'_>) -> Vec<BranchPattern> {
         .map(|pattern| (worth(&pattern, objects.len()), pattern))
         .filter(|(worth, _)| *worth > 0)
         .collect();
-    found.sort_by_key(|(worth, _)| std::cmp::Reverse(*worth));
+    found.sort_by_key(|(worth, pattern)| std::cmp::Reverse((pattern.hydrate, *worth)));
     let mut seen = BTreeSet::new();
     let mut patterns: Vec<BranchPattern> = found.into_iter().map(|(_, pattern)| pattern).collect();
     patterns.retain(|pattern| seen.insert((pattern.branches.clone(), pattern.without, pattern.alike)));
     patterns.truncate(SHOWN_MAX);
     patterns.extend(pattern("environments/main", &objects));
+    patterns.sort_by_key(|pattern| std::cmp::Reverse(pattern.hydrate));
     patterns
 }
 
-fn candidates(objects: &[(Value, RepoPath)]) -> Vec<String> {
+fn candidates(objects: &[Plain<'_>]) -> Vec<String> {
     let mut keys: BTreeMap<&str, usize> = BTreeMap::new();
-    for (object, _) in objects {
+    for Plain { object, .. } in objects {
         let labels = object.at(&["metadata", "labels"]).and_then(Value::as_mapping);
         for (key, _) in labels.into_iter().flat_map(|labels| labels.iter()) {
             *keys.entry(key).or_default() += 1;
@@ -111,26 +143,44 @@ fn label(key: &str) -> String {
 }
 
 /// What a template makes of the Applications; none when it does not compile or makes nothing.
-fn pattern(text: &str, objects: &[(Value, RepoPath)]) -> Option<BranchPattern> {
+fn pattern(text: &str, objects: &[Plain<'_>]) -> Option<BranchPattern> {
     let rule = Rule::of_all(text, "{{ name }}").ok()?;
-    let mut branches = BTreeSet::new();
-    let mut names: BTreeMap<(String, Option<&str>), usize> = BTreeMap::new();
+    let mut found: BTreeMap<String, Vec<&Plain<'_>>> = BTreeMap::new();
     let mut without = 0;
-    for (object, file) in objects {
-        let Some(branch) = rule.branch_of(object, file) else {
-            without += 1;
-            continue;
-        };
-        let name = object.at(&["metadata", "name"]).and_then(Value::as_str);
-        *names.entry((branch.to_string(), name)).or_default() += 1;
-        branches.insert(branch.to_string());
+    for plain in objects {
+        match rule.branch_of(&plain.object, plain.file) {
+            Some(branch) => found.entry(branch.to_string()).or_default().push(plain),
+            None => without += 1,
+        }
     }
-    let alike = names.into_values().filter(|count| *count > 1).sum();
+    let (mut alike, mut hydrate) = (0, 0);
+    for applications in found.values() {
+        let apart = of_one_name(applications);
+        alike += applications.len() - apart.len();
+        hydrate += hydrating(&apart);
+    }
+    let branches: BTreeSet<String> = found.into_keys().collect();
     // What a root makes has the root's directory as its file.
     let is_file = |branch: &String| [".yaml", ".yml", ".json"].iter().any(|end| branch.ends_with(end));
     let is_some = !branches.is_empty() && branches.len() <= BRANCHES_MAX && !branches.iter().any(is_file);
     let branches = branches.into_iter().collect();
-    is_some.then(|| BranchPattern { pattern: text.to_owned(), branches, without, alike })
+    is_some.then(|| BranchPattern { pattern: text.to_owned(), branches, without, alike, hydrate })
+}
+
+/// The Applications of a branch whose name no other one there has.
+fn of_one_name<'a>(applications: &[&'a Plain<'a>]) -> Vec<&'a Plain<'a>> {
+    let name = |plain: &'a Plain<'a>| plain.object.at(&["metadata", "name"]).and_then(Value::as_str);
+    let mut names: BTreeMap<Option<&str>, usize> = BTreeMap::new();
+    applications.iter().for_each(|plain| *names.entry(name(plain)).or_default() += 1);
+    applications.iter().copied().filter(|plain| names.get(&name(plain)) == Some(&1)).collect()
+}
+
+/// How many of the Applications of a branch hydrate: none where one of them keeps the branch from moving.
+fn hydrating(applications: &[&Plain<'_>]) -> usize {
+    let objects = applications.iter().filter_map(|plain| Some((plain.application, plain.objects.as_deref()?)));
+    let objects: Vec<(&Application, &[Key])> = objects.collect();
+    let is_held = applications.iter().any(|plain| plain.holds_branch) || !render::conflicts(&objects).is_empty();
+    if is_held { 0 } else { objects.len() }
 }
 
 /// How likely it is that a pattern distinguishes environments: 0 for one that does not.
