@@ -285,7 +285,8 @@ fn plain_set(more: &str) -> String {
     let before = before.replace("metadata: {name: '{{app}}-{{environment}}'}", metadata);
     before.replace("metadata: {name: shop}", "metadata: {name: shop, namespace: argocd}")
         + &format!(
-            "      source: {{repoURL: {URL}, targetRevision: HEAD, path: 'apps/{{{{app}}}}/{{{{environment}}}}'}}\n"
+            "      source: {{repoURL: {URL}, targetRevision: HEAD, path: 'apps/{{{{app}}}}/{{{{environment}}}}'}}\n      \
+             destination: {{namespace: '{{{{environment}}}}'}}\n"
         )
 }
 

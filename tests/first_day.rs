@@ -211,7 +211,9 @@ fn a_freeze_that_is_over_is_told_when_it_is_set() {
     let expected = "warning: the freeze of `environments/prod` ended at 2024-12-24T18:00:00+01:00, so nothing is frozen by it\n\
                     hint: set a later `until`, or none\n";
     assert_eq!(set("2024-12-24T18:00:00+01:00"), expected);
-    assert_eq!(set("2999-12-24"), "");
+    let ends = "note: the freeze of `environments/prod` ends by itself at 2999-12-24; to end it before: git hydrate config unset \
+                frozen.environments/prod\n";
+    assert_eq!(set("2999-12-24"), ends);
 }
 
 #[test]

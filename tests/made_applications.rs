@@ -706,8 +706,9 @@ fn a_set_that_runs_long_ends_by_a_limit_that_is_named_and_holds_what_it_fed() {
     let set = directories("shop").replace("environments/{{ .path.basename }}", &format!("'environments/{long}'"));
     clone.commit("slow", &[("sets/shop.yaml", &set), ("other/config.yaml", &config_map("web", "two"))]);
     let told = clone.push().success().remote().join("\n");
-    // A fast machine gets as far as the limit of steps.
-    let limits = ["takes more than 1 seconds to expand; git config hydrate.renderTimeLimit sets the limit", "steps"];
+    // A fast machine gets as far as the limit of steps, or of bytes.
+    let limits =
+        ["takes more than 1 seconds to expand; git config hydrate.renderTimeLimit sets the limit", "steps", "bytes"];
     assert!(told.contains("error: ApplicationSet `shop` makes no Applications: "), "{told}");
     assert!(limits.iter().any(|limit| told.contains(limit)) && told.contains("sets/shop.yaml"), "{told}");
     assert_eq!(tip(&server, "environments/dev"), before);
