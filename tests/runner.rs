@@ -110,6 +110,7 @@ mod rules;
 mod screen;
 mod seeds;
 mod servers;
+mod set_parameters;
 mod shared_branches;
 mod single_mistakes;
 mod slips;

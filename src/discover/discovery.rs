@@ -13,7 +13,7 @@ use super::barren::BarrenFiles;
 use super::found::Found;
 use super::reader::{Opened, PARSED_BYTES_MAX, ReadError, Reader, TooMuch};
 use crate::argo::parent::Makes;
-use crate::argo::{self, AppName, Application, BranchName, Document, Maker, Misspelt, Patterns, RuleSet};
+use crate::argo::{self, AppName, Application, BranchName, By, Document, Maker, Misspelt, Patterns, RuleSet};
 use crate::repo::shares::in_shares;
 use make::Expansions;
 pub(crate) use make::{
@@ -44,6 +44,9 @@ pub struct Discovered {
     pub expanded: Vec<Expanded>,
     /// The other makers of Applications that several make alike, by the file of the Application and which of the file it is.
     pub other_makers: BTreeMap<(RepoPath, usize), Vec<Arc<Maker>>>,
+    /// The files with Applications that are none of their own: a set, which is named, makes the Application of that name of the
+    /// file.
+    pub parameters: BTreeMap<RepoPath, By>,
     /// The files that may contain Secrets of clusters.
     pub clusters: Vec<(RepoPath, ContentId)>,
     /// Why the lists of clusters cannot be read, as an error of all Applications.

@@ -20,12 +20,12 @@ mod unnamed;
 
 use std::collections::BTreeMap;
 
-use dry_files::diag::Diagnostic;
+use dry_files::diag::{Diagnostic, Span};
 use dry_files::path::RepoPath;
 use serde::Serialize;
 
 use super::check::{CheckFinding, Findings, Judged, Tree, judged_by};
-use crate::argo::{Application, Rule as PlainRule, Standing};
+use crate::argo::{Application, By, Rule as PlainRule, Standing};
 use crate::manifest::Manifest;
 use crate::owners::error::HydrateError;
 use crate::owners::setup::Observer;
@@ -122,6 +122,7 @@ pub(crate) fn adopt(
     let known = units::Known { judged: &judged, attempts: &attempts, conflicts, needs: &needs, draft: &draft };
     let mut applications = units::all(&known);
     on_failure::propose(&mut draft, &mut applications)?;
+    notes.extend(parameters(&judged));
     let is_plain = judged.discovered.applications.iter().any(|application| application.rule.is_some());
     let needs_rules = is_plain && !draft.has_rules();
     let branch_patterns = if needs_rules { patterns::all(&judged, tree, &attempts) } else { Vec::new() };
@@ -191,6 +192,23 @@ pub(crate) fn rendered<'a>(
     let mut attempts = units::render(judged, tree, renderers, observer)?;
     random::propose(draft, &mut attempts, judged, tree, renderers)?;
     Ok(attempts.into_iter().map(|attempt| (attempt.application, attempt.manifests())).collect())
+}
+
+/// The files with Applications that are parameters of sets, by set.
+fn parameters(judged: &Judged) -> Vec<Diagnostic> {
+    let mut sets: BTreeMap<&By, Vec<&RepoPath>> = BTreeMap::new();
+    judged.discovered.parameters.iter().for_each(|(file, by)| sets.entry(by).or_default().push(file));
+    let note = |(by, files): (&By, Vec<&RepoPath>)| {
+        let first = files.first()?;
+        let text = match files.len() {
+            1 => format!("`{first}` counts as a parameter of {by}, not as an Application of its own"),
+            count => format!(
+                "{count} files count as parameters of {by}, not as Applications of their own, such as `{first}`"
+            ),
+        };
+        Some(Diagnostic::warning(text).at(Span::file((*first).clone())))
+    };
+    sets.into_iter().filter_map(note).collect()
 }
 
 /// Why some Applications are not known.

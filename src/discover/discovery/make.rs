@@ -249,20 +249,23 @@ impl Expansions {
         Ok(())
     }
 
-    /// Where a written file turns out to be what a kustomization of a parent is made of, what it contains is not an
-    /// Application of its own: everything is expanded once more without it. What was expanded is kept, so that costs little.
+    /// Where a written file turns out to be what a kustomization of a parent or an Application of a set is made of, what it
+    /// contains is not an Application of its own: everything is expanded once more without it. What was expanded is kept, so that costs little.
     fn expand(&mut self, discovered: &mut Discovered, site: &Site<'_>) -> Result<(), String> {
         let written = discovered.clone();
-        let mut inputs = BTreeSet::new();
+        let (mut inputs, mut parameters) = (BTreeSet::new(), BTreeMap::new());
         for _ in 0..=site.makers.limits.depth {
             let found = self.pass(discovered, site)?;
-            if found.is_empty() {
+            if found.built.is_empty() && found.parameters.is_empty() {
                 break;
             }
-            inputs.extend(found);
+            inputs.extend(found.built);
+            inputs.extend(found.parameters.keys().cloned());
+            parameters.extend(found.parameters);
             *discovered = written.clone();
             discovered.leave_out(&inputs);
         }
+        discovered.parameters = parameters;
         Ok(())
     }
 

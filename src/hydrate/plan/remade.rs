@@ -3,6 +3,7 @@
 use std::collections::{BTreeMap, BTreeSet, HashMap};
 use std::sync::Arc;
 
+use dry_files::path::RepoPath;
 use dry_files::view::{Reads, Seen, View};
 
 use super::touched::Touched;
@@ -97,8 +98,24 @@ impl Remaking<'_> {
             return Ok(());
         }
         let again = expand_again(&found, self.files, None, &self.makers, &self.making).ok_or(Stopped::NotPlain)?;
+        let before = maker.reads.iter().filter(|(_, seen)| matches!(seen, Seen::Content(_))).map(|((path, _), _)| path);
+        if self.holds_applications(before.chain(again.contents()), &maker.file, self.files) {
+            return Err(Stopped::NotPlain);
+        }
         self.compare(&again, &[by], is_alone, |_| false)?;
         self.keep(maker, &again.expanded)
+    }
+
+    /// Whether a file that a set reads may contain Applications: whether these count depends on what the set makes of it.
+    fn holds_applications<'p>(
+        &self,
+        mut read: impl Iterator<Item = &'p RepoPath>,
+        file: &RepoPath,
+        files: &TreeFiles<'_>,
+    ) -> bool {
+        let (view, rules) = (View::new(files), &self.found.policy.plain);
+        let is_marked = |path: &RepoPath| view.read(path).is_ok_and(|blob| argo::is_marked(&blob.data, rules));
+        read.any(|path| path != file && argo::may_hold_applications(path) && is_marked(path))
     }
 
     /// Expands a set for the changed files alone, before and after; for all others it makes what it made. False where
@@ -115,6 +132,11 @@ impl Remaking<'_> {
             // One that a part of the tree is too much for is not asked for all of it here.
             return if self.making.has_new_failures() { Err(Stopped::NotPlain) } else { Ok(false) };
         };
+        if self.holds_applications(before.contents().into_iter(), &maker.file, self.old)
+            || self.holds_applications(now.contents().into_iter(), &maker.file, self.files)
+        {
+            return Err(Stopped::NotPlain);
+        }
         if has_links(&before.expanded.reads) || has_links(&now.expanded.reads) {
             return Ok(false);
         }

@@ -1,6 +1,6 @@
 //! One pass over all makers of a tree, from those in files to what they make, and on.
 
-use std::collections::{BTreeSet, HashMap};
+use std::collections::{BTreeMap, BTreeSet, HashMap};
 use std::sync::Arc;
 
 use super::super::super::reader::{PARSED_BYTES_MAX, TooMuch, too_many_applications};
@@ -35,11 +35,21 @@ struct Pass {
     made: HashMap<Name, Vec<Arc<Application>>>,
     /// The files that parents read as part of a kustomization, and that contain what they render otherwise.
     inputs: BTreeSet<RepoPath>,
+    /// The files with an Application of which a set makes the Application of that name.
+    parameters: BTreeMap<RepoPath, By>,
+}
+
+/// Files whose content counts only as what something else is made of.
+pub(super) struct Inputs {
+    /// Those of kustomizations.
+    pub built: BTreeSet<RepoPath>,
+    /// Those that sets read as parameters, each with the set.
+    pub parameters: BTreeMap<RepoPath, By>,
 }
 
 impl Expansions {
     /// Adds what all makers make. Answers the files that have no Applications of their own.
-    pub(super) fn pass(&mut self, discovered: &mut Discovered, site: &Site<'_>) -> Result<BTreeSet<RepoPath>, String> {
+    pub(super) fn pass(&mut self, discovered: &mut Discovered, site: &Site<'_>) -> Result<Inputs, String> {
         let mut pass = Pass::new(discovered);
         let mut roots = roots(site);
         let mut rendered = 0;
@@ -79,7 +89,7 @@ impl Expansions {
                 pass.take_parent(discovered, asked, &expansion, site);
             }
         }
-        Ok(pass.inputs)
+        Ok(Inputs { built: pass.inputs, parameters: pass.parameters })
     }
 
     /// The Applications that were not looked at yet and may render others.
@@ -141,6 +151,7 @@ impl Pass {
             written_sets: discovered.sets.clone(),
             made: HashMap::new(),
             inputs: BTreeSet::new(),
+            parameters: BTreeMap::new(),
         }
     }
 
@@ -168,7 +179,22 @@ impl Pass {
             Ok(makes) => {
                 discovered.cost += expansion.cost;
                 discovered.take_odd(makes);
+                self.note_parameters(makes);
                 makes.documents.iter().for_each(|document| self.take(discovered, document));
+            }
+        }
+    }
+
+    /// A file of which a set makes an Application is a parameter of the set: the Application of that name in the file is applied by
+    /// nothing.
+    fn note_parameters(&mut self, makes: &Makes) {
+        for application in makes.documents.iter().filter_map(|document| document.application.as_ref()) {
+            let Some(maker) = &application.maker else { continue };
+            let read = &maker.element.place.path;
+            let names = [application.namespace.clone(), None].map(|namespace| (namespace, application.name.clone()));
+            let mut written = names.iter().filter_map(|name| self.written.get(name)).flatten();
+            if *read != application.file && written.any(|written| written.file == *read) {
+                self.parameters.insert(read.clone(), maker.by.clone());
             }
         }
     }
