@@ -200,6 +200,42 @@ fn a_dry_branch_of_which_nothing_is_on_a_shared_branch_is_not_called_rewound() {
     assert_eq!(status.matches("is hydrated from `main`").count(), 1, "{status}");
 }
 
+/// The last Application of a dry branch leaves a shared branch, on which another dry branch was hydrated last; others of the dry
+/// branch go on elsewhere or do not.
+fn leaves_a_shared_branch(has_another: bool) {
+    let lab = Lab::new();
+    let server = lab.server();
+    let clone = shared(&server, "proposal");
+    clone.git(&["checkout", "-q", "main"]);
+    let (another, text) = application("z", "lab");
+    if has_another {
+        clone.commit("another", &[(&another, &text), ("apps/z/lab/config.yaml", &config_map("z", "lab"))]);
+        push(&clone);
+    }
+    clone.commit("gone", &[(&application("a", "dev").0, ""), ("apps/a/dev/config.yaml", "")]);
+    let heard = push(&clone);
+    assert!(heard.contains("this commit would empty `environments/dev`, which 1 Application writes"), "{heard}");
+    let status = server.hydrate(&["status"]).exits(1).stdout;
+    assert!(status.contains("this commit would empty"), "{status}");
+    let allowed = "gone for good\n\nHydrate-Allow-Removal: environments/dev";
+    clone.commit(allowed, &[("README", "x")]);
+    let heard = push(&clone);
+    assert!(heard.contains("removed a with 1 object"), "{heard}");
+    assert!(server.run("git", &["rev-parse", "-q", "--verify", "environments/dev:a/manifest.yaml"]).code != Some(0));
+    server.git(&["rev-parse", "--verify", "environments/dev:b"]);
+    server.hydrate(&["status"]).success();
+    clone.commit("later", &[("README", "y")]);
+    push(&clone);
+    server.hydrate(&["status"]).success();
+    verified(&server);
+}
+
+#[test]
+fn what_a_dry_branch_has_on_a_shared_branch_leaves_with_its_last_application() {
+    leaves_a_shared_branch(false);
+    leaves_a_shared_branch(true);
+}
+
 /// A server where the Applications of both dry branches deploy to one cluster.
 fn to_one_cluster(server: &Repo) -> Repo {
     server.hydrate(&["config", "set", "repoURL", "https://git.example.com/dry.git"]).success();

@@ -310,9 +310,14 @@ impl<'a> Snapshot<'a> {
         !self.environments.is_empty() && pushed.iter().any(is_known)
     }
 
-    /// The environment branches that were hydrated from a dry branch.
+    /// The environment branches that were hydrated from a dry branch, those included that it shares with others and that another
+    /// one was hydrated onto last.
     pub(crate) fn hydrated_from(&self, dry_branch: &BranchName) -> impl Iterator<Item = &BranchName> {
-        self.environments.iter().filter(move |(_, from)| *from == dry_branch).map(|(branch, _)| branch)
+        let of_it = move |(branch, last): &(&BranchName, &BranchName)| {
+            let is_among = || self.records.get(branch).is_some_and(|record| record.others.contains_key(dry_branch));
+            *last == dry_branch || (self.policy.settings.is_shared(branch) && is_among())
+        };
+        self.environments.iter().filter(of_it).map(|(branch, _)| branch)
     }
 
     /// Whether hydration writes a branch, or did until the branch went away.
