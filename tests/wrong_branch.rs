@@ -37,6 +37,19 @@ fn a_misspelt_branch_is_told_without_a_word_of_how_to_remove_what_is_on_the_righ
 }
 
 #[test]
+fn a_misspelt_branch_that_has_more_commits_than_the_right_one_is_the_misspelt_one_still() {
+    let lab = Lab::new();
+    let (server, clone, _) = led_to(&lab, &["web"], "environments/prdo");
+    for value in ["third", "fourth", "fifth"] {
+        clone.commit("a change", &[("apps/web/prod/config.yaml", &config_map("web", value))]);
+        clone.push().success();
+    }
+    let status = server.hydrate(&["status"]).stdout;
+    assert!(status.contains("new, and nearly the name of environments/prod: did you mean that one?"), "{status}");
+    assert!(!status.contains("nearly the name of environments/prdo"), "{status}");
+}
+
+#[test]
 fn who_corrects_a_misspelt_branch_as_the_hint_says_pushes_once() {
     let lab = Lab::new();
     let (server, clone, heard) = led_to(&lab, &["web"], "environments/prdo");

@@ -8,19 +8,23 @@ use super::{Commit, Error, ObjectId, ObjectKind, Repository, object_id};
 const YOUNG_MAX: usize = 10;
 
 impl Repository {
-    /// Whether a branch with the tip `own` is new beside one with the tip `other`: it has fewer commits, and not many.
+    /// Whether a branch with the tip `own` is new beside one with the tip `other`: it has few commits, and the first of them is newer.
     pub(crate) fn is_younger(&self, own: ObjectId, other: ObjectId) -> Result<bool, Error> {
-        let own = self.age(own)?;
-        Ok(own < YOUNG_MAX && own < self.age(other)?)
+        let Some(own) = self.birth(own)? else { return Ok(false) };
+        Ok(self.birth(other)?.is_none_or(|other| own > other))
     }
 
-    /// How many commits a branch has, up to [`YOUNG_MAX`].
-    fn age(&self, tip: ObjectId) -> Result<usize, Error> {
-        let (mut age, mut next) = (0, self.has(tip).then_some(tip));
-        while let Some(commit) = next.filter(|_| age < YOUNG_MAX) {
-            (age, next) = (age + 1, self.first_parent(commit)?);
+    /// When the first commit of a branch was made; none where it has [`YOUNG_MAX`] commits or more, or is not here.
+    fn birth(&self, tip: ObjectId) -> Result<Option<i64>, Error> {
+        let mut next = self.has(tip).then_some(tip);
+        for _ in 1..YOUNG_MAX {
+            let Some(commit) = next else { return Ok(None) };
+            next = self.first_parent(commit)?;
+            if next.is_none() {
+                return Ok(Some(self.commit(commit)?.committer.seconds));
+            }
         }
-        Ok(age)
+        Ok(None)
     }
 
     /// The commits after `from` up to `to`, oldest first, first parents only.
