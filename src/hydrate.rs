@@ -50,7 +50,9 @@ pub use report::{Outcome, Report};
 pub use request::CommitRequest;
 pub(crate) use request::commit;
 pub use run::hydrate;
-pub(crate) use run::{Again, first_settings, hydrate_again, hydrate_seen, lock, lock_path, resumes_to, settle};
+pub(crate) use run::{
+    Again, first_settings, hydrate_again, hydrate_seen, lock, lock_holder, lock_path, resumes_to, settle,
+};
 pub(crate) use survey::{Survey, check_settings_ref, hydrates_alike, survey};
 pub(crate) use whose::DryPoint;
 

@@ -160,7 +160,10 @@ fn a_branch_that_no_run_came_to_says_who_finds_the_cause() {
     clone.push().success();
     for repo in [&server, &clone] {
         let heard = repo.hydrate(&["status"]).exits(1).stdout;
-        assert!(heard.contains("nothing says why: a run is going on, or an admin finds the cause"), "{heard}");
+        assert!(
+            heard.contains("nothing says why: a run is going on, or an admin finds the cause on the server"),
+            "{heard}"
+        );
     }
 }
 

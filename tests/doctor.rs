@@ -489,6 +489,36 @@ fn a_new_lock_may_be_alive() {
 }
 
 #[test]
+fn the_process_that_hydrates_is_named_and_whether_it_was_stopped() {
+    let lab = Lab::new();
+    let server = lab.server();
+    let lock = server.path.join("hydrate.lock");
+    let mut command = std::process::Command::new("flock");
+    command.arg(&lock).args(["sh", "-c", "echo locked; exec cat"]);
+    let mut holder =
+        command.stdin(std::process::Stdio::piped()).stdout(std::process::Stdio::piped()).spawn().expect("starts");
+    let mut line = String::new();
+    let output = holder.stdout.take().expect("piped");
+    std::io::BufRead::read_line(&mut std::io::BufReader::new(output), &mut line).expect("read");
+    let process = holder.id();
+    let health = |what: &str| {
+        let found = server.hydrate(&["doctor"]).stdout;
+        let line = found.lines().find(|line| line.contains(what)).unwrap_or_else(|| panic!("{found}"));
+        line.split_whitespace().next().expect("a word").to_owned()
+    };
+    let hydrates = format!("process {process} hydrates here, and runs since ");
+    assert_eq!(health(&hydrates), "good");
+    server.run("kill", &["-STOP", &process.to_string()]).success();
+    assert_eq!(health(&hydrates), "bad");
+    let heard = server.hydrate(&["doctor"]).stdout;
+    assert!(heard.contains(&format!("kill -CONT {process}; or, to end it: kill -KILL {process}")), "{heard}");
+    server.run("kill", &["-CONT", &process.to_string()]).success();
+    drop(holder.stdin.take());
+    holder.wait().expect("ends");
+    assert!(!server.hydrate(&["doctor"]).stdout.contains("hydrates here"));
+}
+
+#[test]
 fn a_clone_has_its_own_checks() {
     let lab = Lab::new();
     let clone = lab.server().clone_to("clone");

@@ -1,6 +1,6 @@
 //! `git hydrate catch-up`: what a crash, an import or a new setting left behind.
 
-use std::time::{Duration, Instant};
+use std::time::Instant;
 
 use anyhow::Context as _;
 
@@ -15,7 +15,7 @@ use crate::owners::setup::{Fetching, Setup, Wake};
 use crate::render::Renderers;
 use crate::render::process::wall;
 use crate::repo::Repository;
-use crate::show::{self, Logged, Progress, Wording, summary};
+use crate::show::{self, Console, Logged, Progress, Waiting, Wording, summary};
 use crate::tell::fetch::Fetches;
 use crate::tell::forge::Teller;
 use crate::tell::hook::Options;
@@ -147,8 +147,13 @@ fn locked(
     fetching: Option<&dyn Fetching>,
 ) -> anyhow::Result<hydrate::Report> {
     let started = Instant::now();
-    let forever = |_: Duration| true;
-    let _lock = hydrate::lock(repository, forever)?;
+    let mut console = Console::new();
+    let text = "waiting for the hydration of another process; to see which: git hydrate doctor";
+    let mut waiting = Waiting::new(&mut console, text.to_owned());
+    let _lock = hydrate::lock(repository, |waited| {
+        waiting.report(waited);
+        true
+    })?;
     let before = repository.refs()?;
     let renderers = Renderers::from_config(repository, &super::machine()?)?.without_run_limit();
     let progress = Progress::new();

@@ -252,7 +252,7 @@ fn text(branches: &[BranchStatus], here: &Here<'_>, wrong: &mut Wrong, paint: Pa
         text.push_str(&misspelt(status, paint));
         if is_unexplained(status) && here.asks_why {
             text.push_str(
-                "  nothing says why: a run is going on, or an admin finds the cause with git hydrate doctor\n",
+                "  nothing says why: a run is going on, or an admin finds the cause on the server with git hydrate doctor\n",
             );
         }
         text.push_str(&unnamed(status));

@@ -25,6 +25,11 @@ pub(crate) fn lock(
     Lock::acquire(&lock_path(repository), repository.shared(), waiting)
 }
 
+/// The process that has the lock of a repository, as [`Lock::holder`] finds it.
+pub(crate) fn lock_holder(repository: &Repository) -> Option<u32> {
+    Lock::holder(&lock_path(repository))
+}
+
 /// Writes what a repository needs before its first push: its dry branches where they can be found, and records of what
 /// earlier versions made. [`Report::notes`] says what. The caller holds the repository's lock.
 pub(crate) fn settle(setup: &Setup<'_>) -> Result<Report, HydrateError> {

@@ -14,6 +14,7 @@ mod hooks;
 mod keys;
 mod keys_of;
 mod limits;
+mod locks;
 mod owner;
 mod refs;
 mod remote;
@@ -22,9 +23,8 @@ mod size;
 use std::collections::{BTreeMap, BTreeSet};
 use std::ffi::OsString;
 use std::fmt;
-use std::fs;
-use std::path::{Path, PathBuf};
-use std::time::{Duration, SystemTime};
+use std::path::PathBuf;
+use std::time::SystemTime;
 
 use serde::Serialize;
 
@@ -36,7 +36,7 @@ use super::hook::{CLIENT_HOOKS, SERVER_HOOKS};
 use super::{Error, Version, is_executable};
 use crate::argo::{BranchName, near, unnamed_active_paths};
 use crate::history::BranchStatus;
-use crate::hydrate::{self, Access, Survey};
+use crate::hydrate::{Access, Survey};
 use crate::metadata::NOTES_REF;
 use crate::owners::error::{HydrateError, held_again};
 use crate::owners::failures::FAILURES_REF;
@@ -130,9 +130,6 @@ pub(crate) struct Doctor<'a> {
     /// The dry branches that are gone, each with those that may have taken its place.
     successors: BTreeMap<String, Vec<String>>,
 }
-
-/// No living git holds a lock for so long.
-const LOCK_AGE: Duration = Duration::from_secs(60);
 
 impl<'a> Doctor<'a> {
     /// Looks at a repository.
@@ -380,35 +377,6 @@ impl<'a> Doctor<'a> {
         self.is_guarded() || !matches!(strict.as_str(), "" | "off" | "false" | "no" | "0")
     }
 
-    /// Locks that dead processes left: git itself never removes one.
-    fn locks(&mut self) -> Result<(), Error> {
-        let top = self.repository.common_dir();
-        let mut files = Vec::new();
-        locks_in(top, 0, &mut files);
-        for below in ["refs", "reftable"] {
-            locks_in(&top.join(below), DEPTH_MAX, &mut files);
-        }
-        // This one is locked by the kernel, and stays.
-        files.retain(|file| *file != hydrate::lock_path(self.repository));
-        files.sort();
-        let dead = self.repository.dead_locks();
-        if !dead.is_empty() {
-            let what = format!("{} locks of a hydration that was killed: the next one removes them", dead.len());
-            self.advise(what, format!("{} hydrate catch-up", self.git_command()));
-        }
-        files.retain(|file| !dead.contains(file));
-        for file in files {
-            let age = fs::metadata(&file).and_then(|metadata| metadata.modified());
-            let age = age.ok().and_then(|modified| self.around.now.duration_since(modified).ok()).unwrap_or_default();
-            if age >= LOCK_AGE {
-                let what =
-                    format!("{} was left behind {} s ago: what it locks cannot change", file.display(), age.as_secs());
-                self.bad(what, format!("make sure that no git process runs here, then: rm {}", shell_path(&file)));
-            }
-        }
-        Ok(())
-    }
-
     /// A ref whose name is a directory of ours, or the other way round, keeps ours from being made.
     fn names(&mut self) -> Result<(), Error> {
         let refs = self.repository.refs()?;
@@ -525,18 +493,5 @@ fn names(all: &[String]) -> String {
     listed(all.iter().map(|name| printable(name)), NAMES_MAX)
 }
 
-/// How deep refs may nest before we stop looking for locks.
+/// How deep refs may nest before we stop looking below them.
 const DEPTH_MAX: usize = 32;
-
-fn locks_in(dir: &Path, depth: usize, found: &mut Vec<PathBuf>) {
-    for entry in fs::read_dir(dir).into_iter().flatten().flatten() {
-        let path = entry.path();
-        if entry.file_type().is_ok_and(|kind| kind.is_dir()) {
-            if depth > 0 {
-                locks_in(&path, depth - 1, found);
-            }
-        } else if path.extension().is_some_and(|extension| extension == "lock") {
-            found.push(path);
-        }
-    }
-}
