@@ -138,7 +138,11 @@ fn pair(clones: &[Repo; 3], beside: Beside, number: usize, breaks: [bool; 2]) ->
     };
     let pushing = [start(first, "main"), start(clone, &refspec)];
     for (pushed, (clone, push)) in [&mut one, &mut two].into_iter().zip([first, clone].into_iter().zip(pushing)) {
-        pushed.told = Answer::new(push.wait_with_output().expect("ends")).success().remote().join("\n");
+        let answer = Answer::new(push.wait_with_output().expect("ends")).success();
+        let mut lines = answer.remote();
+        // Why a push takes its time is no report.
+        lines.retain(|line| *line != "waiting for the hydration of another push …");
+        pushed.told = lines.join("\n");
         // A rebase made another commit of it.
         pushed.dry = pushed.dry.take().map(|_| clone.git(&["rev-parse", "HEAD"]));
     }
