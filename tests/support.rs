@@ -14,12 +14,8 @@ use std::time::{Duration, Instant};
 
 use rustix::process::{Pid, WaitId, WaitIdOptions, waitid};
 
-/// The program under test: the one that cargo built beside the tests, or the one that `GIT_HYDRATE_TEST_PROGRAM` named when the
-/// tests were compiled. A release build with debug assertions takes a third less time than a debug build.
-pub(crate) const BINARY: &str = match option_env!("GIT_HYDRATE_TEST_PROGRAM") {
-    Some(program) => program,
-    None => env!("CARGO_BIN_EXE_git-hydrate"),
-};
+/// The program under test.
+pub(crate) const BINARY: &str = env!("CARGO_BIN_EXE_git-hydrate");
 
 /// How long to wait for what takes no time, on a machine with much to do.
 pub(crate) const PATIENCE: Duration = Duration::from_secs(60);
