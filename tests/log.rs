@@ -242,3 +242,16 @@ fn a_commit_by_hand_is_shown_with_its_author_as_none_of_hydration() {
     let text = server.hydrate(&["log", "--oneline", "environments/dev"]).success().stdout;
     assert_eq!(text.matches(", not made by hydration").count(), 1, "{text}");
 }
+
+#[test]
+fn the_last_part_of_a_branch_is_the_branch_beside_a_tag_of_that_name() {
+    let lab = Lab::new();
+    let (server, clone, _) = history(&lab);
+    clone.git(&["fetch", "-q"]);
+    clone.git(&["tag", "prod", "main~2"]);
+    server.git(&["tag", "prod", "main~2"]);
+    for repo in [&server, &clone] {
+        assert_eq!(subjects(&log(repo, &["-n", "1", "prod"])), ["api"]);
+        repo.hydrate(&["explain", "configmap/web", "prod"]).success();
+    }
+}

@@ -238,21 +238,24 @@ impl Clone {
         })
     }
 
-    /// The commits that are meant by `FROM..TO`, an environment branch or a commit.
+    /// The commits that are meant by `FROM..TO`, an environment branch or a commit. The last part of a branch's name goes before a tag
+    /// that leads to a dry commit: production may follow a tag `prod`.
     pub(super) fn line(&self, range: &str) -> anyhow::Result<Line> {
         let (after, tip) = match range.split_once("..") {
             Some((after, tip)) => (Some(self.commit(after)?), if tip.is_empty() { "HEAD" } else { tip }),
             None => (None, range),
         };
-        match self.commit(tip) {
-            Ok(commit) => Ok(Line { name: tip.to_owned(), tip: commit, after }),
-            Err(_) => match self.environment(tip) {
-                Ok(branch) => Ok(Line { tip: self.commit(branch.as_str())?, name: branch.to_string(), after }),
-                Err(_) => {
-                    let (tip, known) = (printable(tip), self.known_branches()?);
-                    Err(WrongUse(format!("`{tip}` is neither a commit nor an environment branch; {known}")).into())
-                }
-            },
+        let commit = self.commit(tip).ok();
+        if let Some(commit) = commit.filter(|commit| history::is_hydrated(&self.repository, *commit).unwrap_or(false)) {
+            return Ok(Line { name: tip.to_owned(), tip: commit, after });
+        }
+        match (self.environment(tip), commit) {
+            (Ok(branch), _) => Ok(Line { tip: self.commit(branch.as_str())?, name: branch.to_string(), after }),
+            (Err(_), Some(commit)) => Ok(Line { name: tip.to_owned(), tip: commit, after }),
+            (Err(_), None) => {
+                let (tip, known) = (printable(tip), self.known_branches()?);
+                Err(WrongUse(format!("`{tip}` is neither a commit nor an environment branch; {known}")).into())
+            }
         }
     }
 
