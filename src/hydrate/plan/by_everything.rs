@@ -2,11 +2,13 @@
 //!
 //! What the cache knows spares renders here too, and nothing else.
 
+mod remarks;
+
 use std::collections::{BTreeMap, BTreeSet};
 use std::rc::Rc;
 use std::sync::Arc;
 
-use dry_files::diag::{Diagnostic, clipped, shell_word};
+use dry_files::diag::{Diagnostic, clipped};
 use dry_files::path::RepoPath;
 
 use super::covered::covered;
@@ -21,7 +23,7 @@ use super::sources::{by_source, checked, waiting};
 use super::unproven::unproven;
 use super::unshown::unshown;
 use super::{Failing, Hydration, Plan, Rendered, Stage, Step, Task, Work};
-use crate::argo::{Application, BranchName, Identity, SeedIdentities, unnamed_active_paths};
+use crate::argo::{Application, BranchName, Identity, SeedIdentities};
 use crate::discover::{self, Removal, Why};
 use crate::hydrate::dry_tree::{DryTree, Former, Mistaken, destination};
 use crate::hydrate::failed_render::FailedBranch;
@@ -33,11 +35,11 @@ use crate::known::{Encoded, State};
 use crate::metadata::{Behind, DryCommit, allowed_removals};
 use crate::owners::heads::DryHead;
 use crate::owners::revisions::Follows;
-use crate::owners::setup::Wake;
 use crate::owners::snapshot::Snapshot;
 use crate::owners::standing::rolled_back_to;
 use crate::repo::ObjectId;
 use crate::settings::Held;
+use remarks::{mistakes_of_frozen, note_silence, promoted_no_more, report_problems, unused_settings};
 
 /// A dry branch of which everything is looked at.
 #[derive(Debug)]
@@ -121,9 +123,7 @@ impl ByEverything {
         let held = mistakes_of_frozen(run, &tree, backlog.keys(), (head, heads))?;
         run.report.warnings.extend(held.iter().cloned());
         warnings.extend(held);
-        let unused = unused_active_paths(run, heads)?;
-        let unused = unused.into_iter().chain(unused_globs(run, heads)?).chain(promoted_by_directory(run, heads)?);
-        let unused: Vec<Diagnostic> = unused.collect();
+        let unused = unused_settings(run, heads)?;
         run.report.warnings.extend(unused.iter().cloned());
         warnings.extend(unused);
         let departures = Departures::find(backlog.keys(), &tree, run, (head, heads))?;
@@ -496,15 +496,6 @@ fn some_of(names: &BTreeSet<String>) -> String {
     shown.chain(more).collect::<Vec<_>>().join(", ")
 }
 
-/// That what a promoter wrote is hydrated without one from now on.
-fn promoted_no_more(name: &BranchName, first: &Application, found: &Snapshot<'_>) -> Option<Diagnostic> {
-    let is_promoted = found.records.get(name).is_some_and(|record| record.initial) && found.tip(name).is_some();
-    let text = format!("`{name}` is not promoted any more: what a dry commit changes is deployed at once");
-    let hint = format!("to go on promoting it, keep `hydrateTo` in the Applications of `{name}`");
-    let warning = || first.tells(Diagnostic::warning(text).at(first.places.sync_branch.clone()).hint(hint));
-    is_promoted.then(warning)
-}
-
 /// A branch that another dry branch writes is its alone: what this one asks of it is a mistake here, not there.
 fn of_another_dry_branch(
     name: &BranchName,
@@ -598,131 +589,4 @@ fn passed(branch: &Branch, commits: &[ObjectId], earlier: Option<&State>, run: &
     let limited = limited.and_then(|(last, _)| commits.iter().position(|dry| *dry == last));
     let tried = &commits[..oldest.max(limited).unwrap_or(0)];
     tried.iter().filter(|dry| !is_known(dry)).copied().collect()
-}
-
-/// Notes that a push to a dry branch asks for nothing to be hydrated, where nothing else would be said.
-fn note_silence(run: &mut Run<'_>, tree: &DryTree, head: &DryHead) {
-    let Wake::Pushed(pushed) = &run.found.setup.wake else { return };
-    let is_pushed = pushed.iter().any(|branch| branch == head.branch.as_str());
-    let asks = !tree.is_empty() || tree.has_makers() || run.found.hydrated_from(&head.branch).next().is_some();
-    if is_pushed && !asks {
-        let rules = match run.found.policy.settings.rules.is_empty() {
-            true => "; without it, rules can lead it: `git hydrate adopt` in a clone proposes them",
-            false => ", and none that a rule is for",
-        };
-        let text =
-            format!("nothing to hydrate: `{}` has no Application with `spec.sourceHydrator`{rules}", head.branch);
-        run.report.notes.push(text);
-    }
-}
-
-/// What is wrong or odd at the tip and belongs to no environment branch that is known. Answers what is wrong, and what is odd.
-fn report_problems(
-    run: &mut Run<'_>,
-    tree: &DryTree,
-    backlog: &BTreeMap<BranchName, Vec<ObjectId>>,
-    formers: &[Former],
-) -> (Vec<Diagnostic>, Vec<Diagnostic>) {
-    let fed = |feeds: &dyn Fn(&Former) -> bool| formers.iter().any(feeds);
-    let (problems, warnings) = tree.problems(|name| backlog.contains_key(name), fed);
-    run.report.problems.extend(problems.iter().cloned());
-    run.report.warnings.extend(warnings.iter().cloned());
-    // Once this run has made it, a branch is not new any more.
-    (problems, warnings.into_iter().filter(|warning| warning.near.is_none()).collect())
-}
-
-/// What is wrong with the Applications of branches that are frozen, as warnings: it fails no branch until the freeze ends.
-fn mistakes_of_frozen<'n>(
-    run: &mut Run<'_>,
-    tree: &DryTree,
-    names: impl Iterator<Item = &'n BranchName>,
-    (head, heads): (&DryHead, &[DryHead]),
-) -> Result<Vec<Diagnostic>, Stopped> {
-    let mut warnings = Vec::new();
-    for name in names {
-        let Some(branch) = run.branches.get(name).filter(|branch| branch.is_frozen()) else { continue };
-        let dry = branch.dry;
-        let former = run.former(name, dry, head, heads)?;
-        warnings.extend(tree.mistakes(name, &former).iter().map(Diagnostic::as_warning));
-    }
-    Ok(warnings)
-}
-
-/// Warnings of keys of the setting `activePaths` that no Application writes to.
-fn unused_active_paths(run: &mut Run<'_>, heads: &[DryHead]) -> Result<Vec<Diagnostic>, Stopped> {
-    let mut unused: BTreeSet<BranchName> = run.found.policy.settings.active_paths.keys().cloned().collect();
-    for head in heads {
-        if unused.is_empty() {
-            break;
-        }
-        for application in run.tree(head.tip, head, heads)?.hydrated() {
-            unused.remove(&application.sync_branch);
-        }
-    }
-    Ok(unused.iter().map(unused_active_path).collect())
-}
-
-/// Warnings of branches that are promoted by directory, and that the setting `activePaths` does not name.
-fn promoted_by_directory(run: &mut Run<'_>, heads: &[DryHead]) -> Result<Vec<Diagnostic>, Stopped> {
-    let mut warnings = Vec::new();
-    for head in heads {
-        let tree = run.tree(head.tip, head, heads)?;
-        let applications = tree.hydrated().map(|application| &**application);
-        let settings = &run.found.policy.settings;
-        warnings.extend(unnamed_active_paths(applications, |active| settings.is_shared(active)));
-    }
-    Ok(warnings)
-}
-
-/// Warns of globs of the settings `frozen` and `onFailure` that match no branch, and of globs of `frozen` that match a
-/// branch which promoters write, but not the branch that is promoted to it: such a branch is not frozen.
-fn unused_globs(run: &mut Run<'_>, heads: &[DryHead]) -> Result<Vec<Diagnostic>, Stopped> {
-    let settings = &run.found.policy.settings;
-    if settings.frozen.is_empty() && settings.on_failure.unused(std::iter::empty()).is_empty() {
-        return Ok(Vec::new());
-    }
-    let recorded = run.found.records.iter().map(|(branch, _)| branch);
-    let mut branches: BTreeSet<BranchName> = recorded.cloned().collect();
-    let mut promoted: BTreeMap<BranchName, BranchName> = BTreeMap::new();
-    for head in heads {
-        let tree = run.tree(head.tip, head, heads)?;
-        for application in tree.hydrated() {
-            let (sync, environment) = (&application.sync_branch, application.environment_branch());
-            branches.extend([sync.clone(), environment.clone()]);
-            if sync != environment {
-                promoted.insert(sync.clone(), environment.clone());
-            }
-        }
-    }
-    let frozen = &run.found.policy.settings.frozen;
-    let unused = frozen.unused(branches.iter()).map(unused_freeze);
-    let failing = run.found.policy.settings.on_failure.unused(branches.iter()).into_iter().map(unused_on_failure);
-    let useless = promoted.iter().filter(|(sync, staging)| frozen.names(sync) && !frozen.names(staging));
-    Ok(unused.chain(failing).chain(useless.map(|(sync, staging)| freeze_of_promoted(sync, staging))).collect())
-}
-
-fn freeze_of_promoted(sync: &BranchName, staging: &BranchName) -> Diagnostic {
-    let text = format!("the setting `frozen` names `{sync}`, which is promoted from `{staging}` and goes on with it");
-    let key = shell_word(&format!("frozen.{staging}"));
-    Diagnostic::warning(text)
-        .hint(format!("to keep it from new commits, on the server: git hydrate config set {key} '{{reason: …}}'"))
-}
-
-fn unused_freeze(glob: &str) -> Diagnostic {
-    let text = format!("the setting `frozen` names `{glob}`, which matches no environment branch");
-    let key = shell_word(&format!("frozen.{glob}"));
-    Diagnostic::warning(text).hint(format!("on the server: git hydrate config unset {key}"))
-}
-
-fn unused_on_failure(glob: &str) -> Diagnostic {
-    let text = format!("the setting `onFailure` names `{glob}`, which matches no environment branch");
-    let hint = format!("on the server: git hydrate config unset onFailure.application {}", shell_word(glob));
-    Diagnostic::warning(text).hint(hint)
-}
-
-fn unused_active_path(branch: &BranchName) -> Diagnostic {
-    let text =
-        format!("the setting `activePaths` names `{branch}`, which no Application has as `syncSource.targetBranch`");
-    let key = shell_word(&format!("activePaths.{branch}"));
-    Diagnostic::warning(text).hint(format!("on the server: git hydrate config unset {key}"))
 }
