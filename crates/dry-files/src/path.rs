@@ -77,12 +77,13 @@ impl RepoPath {
 
     /// The entry `name` of this directory. `name` is one component, as a tree lists it.
     pub fn child(&self, name: &str) -> Result<Self, PathError> {
-        let path = self.resolve(name)?;
-        if path.parent().as_ref() == Some(self) && path.file_name() == Some(name) {
-            Ok(path)
-        } else {
-            Err(PathError::NotPlain)
+        if matches!(name, "" | "." | "..") || name.bytes().any(|byte| matches!(byte, b'/' | 0)) {
+            return Err(self.resolve(name).err().unwrap_or(PathError::NotPlain));
         }
+        let mut path = Self(String::with_capacity(self.0.len() + 1 + name.len()));
+        path.0.push_str(&self.0);
+        path.push(name);
+        Ok(path)
     }
 
     /// The directory that this path is in; `None` for the root.
@@ -140,7 +141,8 @@ impl RepoPath {
         &self.0
     }
 
-    fn push(&mut self, name: &str) {
+    /// Goes on to an entry of this directory, which is one component.
+    pub(crate) fn push(&mut self, name: &str) {
         if !self.0.is_empty() {
             self.0.push('/');
         }

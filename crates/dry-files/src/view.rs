@@ -26,7 +26,7 @@ pub use memory::MemoryFiles;
 pub use overlay::Overlay;
 
 /// The id of a file's content or of a whole directory, as git hashed it (20 or 32 bytes).
-#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub struct ContentId {
     bytes: [u8; 32],
     len: u8,
@@ -44,6 +44,14 @@ impl ContentId {
     /// The bytes of the id.
     pub fn as_bytes(&self) -> &[u8] {
         &self.bytes[..usize::from(self.len)]
+    }
+}
+
+impl std::hash::Hash for ContentId {
+    /// Some of the bytes of a hash are enough to tell ids apart.
+    fn hash<H: std::hash::Hasher>(&self, state: &mut H) {
+        let [a, b, c, d, e, f, g, h, ..] = self.bytes;
+        state.write_u64(u64::from_ne_bytes([a, b, c, d, e, f, g, h]));
     }
 }
 
@@ -88,6 +96,19 @@ pub struct Entry {
     pub kind: Kind,
     /// The id of its content.
     pub id: ContentId,
+}
+
+/// What is at a path: an [`Entry`] without its name.
+#[derive(Debug, Clone, Copy)]
+struct There {
+    kind: Kind,
+    id: ContentId,
+}
+
+impl There {
+    fn of(entry: &Entry) -> Self {
+        Self { kind: entry.kind, id: entry.id }
+    }
 }
 
 /// Where a [`View`] reads from. Knows no links: every parent of a path that it is asked for is a directory.
@@ -442,14 +463,56 @@ impl<'a> View<'a> {
         })
     }
 
-    /// Walks to `path` and follows links on the way and at its end. The entry is none for the root.
-    fn find(&self, path: &RepoPath) -> Result<(RepoPath, Option<Entry>), ViewError> {
+    /// Walks to `path` and follows links on the way and at its end. What is there is none for the root.
+    fn find(&self, path: &RepoPath) -> Result<(RepoPath, Option<There>), ViewError> {
         self.go_on(path)?;
+        let mut real = RepoPath::root();
+        let mut here: Option<There> = None;
+        for name in path.components() {
+            match self.step(&mut real, here, name, path)? {
+                Some(there) if there.kind != Kind::Link => here = Some(there),
+                Some(_) => return self.find_through_links(path),
+                None => return Err(ViewError::Missing(path.clone())),
+            }
+        }
+        Ok((real, here))
+    }
+
+    /// Goes on from `here`, which is at `real`, to an entry of it, on the way to `path`; none where there is no such entry.
+    fn step(
+        &self,
+        real: &mut RepoPath,
+        here: Option<There>,
+        name: &str,
+        path: &RepoPath,
+    ) -> Result<Option<There>, ViewError> {
+        let dir_id = match here {
+            None => self.files.root(),
+            Some(There { kind: Kind::Directory, id }) => id,
+            Some(There { kind, .. }) => {
+                self.note(real, Seen::Present(kind));
+                return Err(match kind {
+                    Kind::Submodule => ViewError::Submodule(real.clone()),
+                    Kind::File | Kind::Directory | Kind::Link => ViewError::NotDirectory(path.clone()),
+                });
+            }
+        };
+        let entries = self.entries(real, dir_id)?;
+        let found = entries.binary_search_by(|entry| entry.name.as_str().cmp(name)).ok();
+        real.push(name);
+        if found.is_none() {
+            self.note(real, Seen::Absent);
+        }
+        Ok(found.map(|index| There::of(&entries[index])))
+    }
+
+    /// As [`View::find`], where a link may be on the way.
+    fn find_through_links(&self, path: &RepoPath) -> Result<(RepoPath, Option<There>), ViewError> {
         let mut links = 0;
         // The last link, and how much was still to be walked behind it.
         let mut link: Option<(RepoPath, String, usize)> = None;
         let mut real = RepoPath::root();
-        let mut here: Option<Entry> = None;
+        let mut here: Option<There> = None;
         let mut todo: Vec<String> = path.components().rev().map(str::to_owned).collect();
         while let Some(name) = todo.pop() {
             if name == ".." {
@@ -457,41 +520,28 @@ impl<'a> View<'a> {
                 here = self.entry_at(&real)?;
                 continue;
             }
-            let dir_id = match &here {
-                None => self.files.root(),
-                Some(entry) => match entry.kind {
-                    Kind::Directory => entry.id,
-                    Kind::Submodule | Kind::File | Kind::Link => {
-                        self.note(&real, Seen::Present(entry.kind));
-                        return Err(match entry.kind {
-                            Kind::Submodule => ViewError::Submodule(real),
-                            Kind::File | Kind::Directory | Kind::Link => ViewError::NotDirectory(path.clone()),
-                        });
-                    }
-                },
-            };
-            let entries = self.entries(&real, dir_id)?;
-            let child = real.child(&name).map_err(|_| ViewError::Missing(path.clone()))?;
-            let Ok(index) = entries.binary_search_by(|entry| entry.name.as_str().cmp(&name)) else {
-                self.note(&child, Seen::Absent);
+            // A link may name what no tree can have.
+            let above = real.clone();
+            above.child(&name).map_err(|_| ViewError::Missing(path.clone()))?;
+            let Some(there) = self.step(&mut real, here, &name, path)? else {
                 return Err(match link {
                     Some((path, target, behind)) if todo.len() >= behind => {
-                        ViewError::LinkNowhere { path, target, missing: child }
+                        ViewError::LinkNowhere { path, target, missing: real }
                     }
                     _ => ViewError::Missing(path.clone()),
                 });
             };
-            let entry = entries[index].clone();
-            if entry.kind != Kind::Link {
-                (real, here) = (child, Some(entry));
+            if there.kind != Kind::Link {
+                here = Some(there);
                 continue;
             }
             links += 1;
             if links > LINKS_MAX {
                 return Err(ViewError::LinkLoop(path.clone()));
             }
-            self.note(&child, Seen::Link(entry.id));
-            let target = self.link_target(&child, entry.id)?;
+            let child = std::mem::replace(&mut real, above);
+            self.note(&child, Seen::Link(there.id));
+            let target = self.link_target(&child, there.id)?;
             let outside = || ViewError::LinkOutside { path: child.clone(), target: target.clone() };
             real.resolve(&target).map_err(|_| outside())?;
             let components = target.split('/').rev().filter(|name| !name.is_empty() && *name != ".");
@@ -503,21 +553,21 @@ impl<'a> View<'a> {
         Ok((real, here))
     }
 
-    /// The entry of a path without links; none for the root.
-    fn entry_at(&self, real: &RepoPath) -> Result<Option<Entry>, ViewError> {
+    /// What is at a path without links; none for the root.
+    fn entry_at(&self, real: &RepoPath) -> Result<Option<There>, ViewError> {
         let mut dir = RepoPath::root();
-        let mut here: Option<Entry> = None;
+        let mut here: Option<There> = None;
         for name in real.components() {
-            let id = match &here {
+            let id = match here {
                 None => self.files.root(),
-                Some(entry) if entry.kind == Kind::Directory => entry.id,
+                Some(There { kind: Kind::Directory, id }) => id,
                 Some(_) => return Err(ViewError::Missing(real.clone())),
             };
             let entries = self.entries(&dir, id)?;
             let missing = |_| ViewError::Missing(real.clone());
             let index = entries.binary_search_by(|entry| entry.name.as_str().cmp(name)).map_err(missing)?;
-            dir = dir.child(name).map_err(|_| ViewError::Missing(real.clone()))?;
-            here = Some(entries[index].clone());
+            dir.push(name);
+            here = Some(There::of(&entries[index]));
         }
         Ok(here)
     }
