@@ -16,13 +16,58 @@ pub(crate) struct TreeFiles<'a> {
     repository: &'a Repository,
     root: ObjectId,
     listings: Mutex<HashMap<ContentId, Arc<[Entry]>>>,
+    contents: Mutex<Contents>,
     memo: Memo,
+}
+
+/// The files that were read last: a render asks for most of its files more than once, and so does the next one of the same chart or
+/// base.
+#[derive(Default)]
+struct Contents {
+    now: HashMap<ContentId, Arc<[u8]>>,
+    /// How many bytes these have.
+    bytes: usize,
+    /// Those before, which are dropped when as many bytes were read once more.
+    before: HashMap<ContentId, Arc<[u8]>>,
+}
+
+/// How many bytes of files are kept twice, and how large one of them may be.
+const CONTENTS_BYTES: usize = 256 << 10;
+const CONTENT_BYTES_MAX: usize = 64 << 10;
+
+impl Contents {
+    fn get(&mut self, id: ContentId) -> Option<Arc<[u8]>> {
+        if let Some(content) = self.now.get(&id) {
+            return Some(content.clone());
+        }
+        let content = self.before.remove(&id)?;
+        self.keep(id, content.clone());
+        Some(content)
+    }
+
+    fn keep(&mut self, id: ContentId, content: Arc<[u8]>) {
+        if content.len() > CONTENT_BYTES_MAX {
+            return;
+        }
+        if self.bytes >= CONTENTS_BYTES {
+            self.before = std::mem::take(&mut self.now);
+            self.bytes = 0;
+        }
+        self.bytes += content.len();
+        self.now.insert(id, content);
+    }
 }
 
 impl<'a> TreeFiles<'a> {
     /// The files of the tree `root`.
     pub(crate) fn new(repository: &'a Repository, root: ObjectId) -> Self {
-        Self { repository, root, listings: Mutex::default(), memo: Memo::default() }
+        Self { repository, root, listings: Mutex::default(), contents: Mutex::default(), memo: Memo::default() }
+    }
+}
+
+impl TreeFiles<'_> {
+    fn kept(&self, id: ContentId) -> Option<Arc<[u8]>> {
+        self.contents.lock().unwrap_or_else(PoisonError::into_inner).get(id)
     }
 }
 
@@ -56,11 +101,19 @@ impl Files for TreeFiles<'_> {
     }
 
     fn read(&self, _path: &RepoPath, id: ContentId) -> Result<Arc<[u8]>, String> {
-        self.repository.blob(object_id(id)?).map(Into::into).map_err(|error| error.chain())
+        if let Some(content) = self.kept(id) {
+            return Ok(content);
+        }
+        let content: Arc<[u8]> = self.repository.blob(object_id(id)?).map_err(|error| error.chain())?.into();
+        self.contents.lock().unwrap_or_else(PoisonError::into_inner).keep(id, content.clone());
+        Ok(content)
     }
 
     fn size(&self, _path: &RepoPath, id: ContentId) -> Result<u64, String> {
-        self.repository.size(object_id(id)?).map_err(|error| error.chain())
+        match self.kept(id) {
+            Some(content) => Ok(content.len() as u64),
+            None => self.repository.size(object_id(id)?).map_err(|error| error.chain()),
+        }
     }
 
     fn root(&self) -> ContentId {
