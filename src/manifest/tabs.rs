@@ -9,19 +9,31 @@ use super::Manifest;
 /// go-yaml v3, by which Argo CD writes `manifest.yaml`, writes them as a block after `|`; go-yaml v2, by which Argo CD and
 /// kubectl read it, takes the tab for an indentation, which has to be of blanks.
 pub(crate) fn unreadable(manifest: &Manifest) -> Option<String> {
-    in_value(manifest.object(), "")
+    let steps = in_value(manifest.object())?;
+    Some(steps.iter().rev().fold(String::new(), |path, step| match step {
+        Step::Key(key) if path.is_empty() => (*key).to_owned(),
+        Step::Key(key) => format!("{path}.{key}"),
+        Step::Index(index) => format!("{path}[{index}]"),
+    }))
 }
 
-fn in_value(value: &Value, path: &str) -> Option<String> {
+/// One step from a value to what is in it.
+enum Step<'v> {
+    Key(&'v str),
+    Index(usize),
+}
+
+/// The way to the first such text, the last step first: only who finds one pays for it.
+fn in_value<'v>(value: &'v Value) -> Option<Vec<Step<'v>>> {
+    let below = |value: &'v Value, step: Step<'v>| {
+        let mut steps = in_value(value)?;
+        steps.push(step);
+        Some(steps)
+    };
     match value {
-        Value::String(text) => is_unreadable(text).then(|| path.to_owned()),
-        Value::Mapping(fields) => {
-            let dot = if path.is_empty() { "" } else { "." };
-            fields.iter().find_map(|(key, value)| in_value(value, &format!("{path}{dot}{key}")))
-        }
-        Value::Sequence(items) => {
-            items.iter().enumerate().find_map(|(index, item)| in_value(item, &format!("{path}[{index}]")))
-        }
+        Value::String(text) => is_unreadable(text).then(Vec::new),
+        Value::Mapping(fields) => fields.iter().find_map(|(key, value)| below(value, Step::Key(key))),
+        Value::Sequence(items) => items.iter().enumerate().find_map(|(index, item)| below(item, Step::Index(index))),
         Value::Null | Value::Bool(_) | Value::Int(_) | Value::Uint(_) | Value::Float(_) => None,
     }
 }
