@@ -5,18 +5,28 @@
 //! one that fails, or that takes its time, costs no later push anything.
 
 use std::collections::BTreeSet;
+use std::sync::Arc;
 
 use super::failed_render::FailedRender;
 use super::make::rendered::{differs, failures};
+use super::plan::by_changes::ByChanges;
 use super::state::Run;
 use super::stopped::Stopped;
 use crate::argo::{Application, BranchName};
 use crate::owners::heads::DryHead;
 use crate::owners::setup::Wake;
-use crate::repo::{ObjectId, TreeFiles, object_id};
+use crate::repo::{ObjectId, object_id};
 use crate::settings::Hold;
 use dry_files::diag::Diagnostic;
 use dry_files::view::View;
+
+/// Applications of held branches.
+pub(crate) struct Held {
+    /// The dry trees between which they may differ.
+    before: ObjectId,
+    now: ObjectId,
+    applications: Vec<Arc<Application>>,
+}
 
 impl Run<'_> {
     /// The tip of a dry branch that the last run saw, where something is held; as far as nothing is known of it, the first parent.
@@ -30,24 +40,39 @@ impl Run<'_> {
         seen.or_else(|| self.found.setup.repository.first_parent(head.tip).ok().flatten())
     }
 
-    /// Warns of what does not render on held branches and differs from what the dry branch had `before`.
-    pub(crate) fn warn_of_held(
+    /// What a push may touch of the Applications of held branches, since the dry branch had `before`; nothing where it does not
+    /// matter. Asked before this run leaves what it knows, in which `planner` finds them; without one all of them are.
+    pub(crate) fn touched_of_held(
         &mut self,
         before: Option<ObjectId>,
-        head: &DryHead,
-        heads: &[DryHead],
-    ) -> Result<(), Stopped> {
+        planner: Option<&ByChanges>,
+        (head, heads): (&DryHead, &[DryHead]),
+    ) -> Result<Option<Held>, Stopped> {
         let held = self.held_as_a_whole(head);
-        let Some(before) = before.filter(|before| *before != head.tip && !held.is_empty()) else { return Ok(()) };
+        let Some(before) = before.filter(|before| *before != head.tip && !held.is_empty()) else { return Ok(None) };
         // It is gone after a rewind and a prune.
-        let Ok(before) = self.found.buffer.commit(before) else { return Ok(()) };
-        let before = TreeFiles::new(self.found.setup.repository, before.tree);
-        let tree = self.tree(head.tip, head, heads)?;
-        let files = self.files(tree.tree);
+        let Ok(before) = self.found.dry_tree(before) else { return Ok(None) };
+        let now = self.found.dry_tree(head.tip)?;
+        let known = planner.map(|planner| planner.touched_of_frozen(&held, (before, now), self)).transpose()?.flatten();
+        let applications = match known {
+            Some(known) => known,
+            None => {
+                let tree = self.tree(head.tip, head, heads)?;
+                let of_held = tree.hydrated().filter(|application| held.contains(application.environment_branch()));
+                of_held.cloned().collect()
+            }
+        };
+        Ok(Some(Held { before, now, applications }))
+    }
+
+    /// Warns of what does not render on held branches and differs from what the dry branch had before.
+    pub(crate) fn warn_of_held(&mut self, held: Held, head: &DryHead) -> Result<(), Stopped> {
+        let Held { before, now, applications } = held;
+        let (before, files) = (self.files(before), self.files(now));
         let view = View::new(&*files);
-        let of_held = tree.hydrated().map(|application| &**application);
-        let of_held = of_held.filter(|application| held.contains(application.environment_branch()));
-        let touched: Vec<&Application> = of_held.filter(|application| differs(application, &before, &view)).collect();
+        let applications = applications.iter().map(|application| &**application);
+        let touched: Vec<&Application> =
+            applications.filter(|application| differs(application, &before, &view)).collect();
         let failed = failures(&touched, head.tip, &files, &self.found, &self.memory)?;
         self.report.warnings.extend(failed.iter().flat_map(|(application, failed)| warnings(application, failed)));
         Ok(())

@@ -309,7 +309,14 @@ impl Memory {
         }
         let unknown = tree.hydrated().filter(|one| !rendered.contains_key(&one.identity()));
         unrecorded.extend(unknown.filter(|_| is_whole).map(|application| application.name.clone()));
-        let frozen = frozen.into_iter().filter_map(|name| Some(frozen_branch(branches.get(name)?, lacking(name))));
+        // The directory of its sources leads to a record.
+        let is_recorded = |one: &Arc<Application>| {
+            rendered.contains_key(&one.identity()) && one.all_sources().all(|source| source.path == one.dry.path)
+        };
+        let frozen = frozen.into_iter().filter_map(|name| {
+            let is_recorded = tree.applications(name).all(is_recorded);
+            Some(known::Frozen { is_recorded, ..frozen_branch(branches.get(name)?, lacking(name)) })
+        });
         let frozen = frozen.collect();
         let (revisions, destinations) = tree.branch_names();
         let state = Head {
@@ -445,7 +452,7 @@ fn all_used(expanded: &[Expanded]) -> Used {
 /// A branch that is frozen, as a state has it.
 fn frozen_branch(branch: &Branch, lacking: Option<BTreeSet<RepoPath>>) -> known::Frozen {
     let (name, sync) = (branch.name.to_string(), branch.sync.to_string());
-    known::Frozen { name, sync, applications: branch.applications, lacking }
+    known::Frozen { name, sync, applications: branch.applications, lacking, is_recorded: false }
 }
 
 /// What an earlier run left behind, as `head` of the state says, is what it was.

@@ -97,7 +97,14 @@ impl Planner {
     }
 
     fn looks_at_everything(&self) -> bool {
-        matches!(self, Self::Everything(_))
+        self.by_changes().is_none()
+    }
+
+    fn by_changes(&self) -> Option<&ByChanges> {
+        match self {
+            Self::Changes(planner) => Some(planner),
+            Self::Everything(_) => None,
+        }
     }
 
     /// Whether the set of Applications is known to be unchanged.
@@ -262,8 +269,9 @@ impl Run<'_> {
         self.report.warnings.extend(checked);
         self.report.warnings.extend(refusals.iter().map(|refusal| refusal.diagnostic.clone()));
         self.report.refusals.extend(refusals.into_iter().filter(|refusal| !refusal.objects.is_empty()));
+        let held = self.touched_of_held(before, planner.by_changes(), (head, heads))?;
         planner.finish(self, head, heads)?;
-        self.warn_of_held(before, head, heads)
+        held.map_or(Ok(()), |held| self.warn_of_held(held, head))
     }
 
     /// Renders what was planned, and makes the commits.

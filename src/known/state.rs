@@ -279,6 +279,9 @@ pub(crate) struct Frozen {
     /// The paths that Applications write to it and that it does not show; none where that is not known.
     #[serde(default)]
     pub lacking: Option<BTreeSet<RepoPath>>,
+    /// Whether there is a record of each of its Applications, found by the one directory that its sources are in.
+    #[serde(default)]
+    pub is_recorded: bool,
 }
 
 /// An environment branch that stays where it is, whatever the dry commit has for it.

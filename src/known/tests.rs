@@ -146,6 +146,7 @@ fn head() -> Head {
             sync: text("environments/live"),
             applications: 2,
             lacking: None,
+            is_recorded: true,
         }],
         revisions: [text("main")].into(),
         destinations: [text("environments/prod")].into(),

@@ -144,6 +144,29 @@ fn what_a_push_breaks_on_a_held_branch_is_said_to_its_pusher_and_to_no_later_one
 }
 
 #[test]
+fn a_push_beside_a_held_branch_reads_no_document_that_has_nothing_to_do_with_it() {
+    let lab = Lab::new();
+    let server = lab.server();
+    let clone = hydrated(&server);
+    let first = tip(&server, PROD);
+    change(&clone, "web", "two");
+    hold(&server, &at(PROD, &first, "")).success();
+    change(&clone, "web", "three");
+    // Who reads all documents misses this one.
+    let document = format!("main:{}", application("web", "dev").0);
+    let id = server.git(&["rev-parse", &document]);
+    let (directory, name) = id.split_at(2);
+    fs::remove_file(server.path.join("objects").join(directory).join(name)).expect("a loose object");
+    let (_, told) = change(&clone, "db", "two");
+    assert!(!told.contains("error"), "{told}");
+    clone.commit("break db", &[("apps/db/prod/new.yaml", BROKEN)]);
+    let told = clone.push().success().remote().join("\n");
+    assert!(told.contains("`environments/prod` is held, and would not hydrate: "), "{told}");
+    clone.commit("db on prod", &[("apps/db/prod/new.yaml", &config_map("new", "one"))]);
+    assert!(!clone.push().success().stderr.contains("would not hydrate"));
+}
+
+#[test]
 fn a_worker_goes_back_by_the_settings_that_it_is_given() {
     let lab = Lab::new();
     let host = lab.bare(&[]);

@@ -17,6 +17,7 @@
 //! would have found at once.
 
 mod files;
+mod frozen;
 mod opening;
 mod rendered;
 
@@ -160,6 +161,7 @@ impl ByChanges {
             return Err(Stopped::NotPlain);
         }
         self.since.note_touched(&touched);
+        self.note_frozen(&touched);
         let mut inputs = untouched_inputs::of_branches(&self.state, &touched)?;
         let mut joined = self.join(&touched, run, (head, heads), (&*new, allowed.clone()))?;
         self.has_joined = !joined.is_empty();
