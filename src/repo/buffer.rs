@@ -18,14 +18,14 @@ use super::{Commit, Doing as _, Error, NewCommit, ObjectId, ObjectKind, Quaranti
 /// An object that the repository has already is written all the same: nothing may depend on an
 /// object that no ref reaches, since a prune in another process could take it away.
 ///
-/// Of blobs no more than 32 MiB stay in memory: what is more waits in a temporary file.
+/// Of blobs no more than 4 MiB stay in memory: what is more waits in a temporary file.
 pub struct ObjectBuffer<'a> {
     repository: &'a Repository,
     new: Mutex<New>,
 }
 
 /// How many bytes of blobs may be in memory.
-const BLOB_BYTES_MAX: usize = if cfg!(test) { 100 << 10 } else { 32 << 20 };
+const BLOB_BYTES_MAX: usize = if cfg!(test) { 100 << 10 } else { 4 << 20 };
 
 #[derive(Default)]
 struct New {
