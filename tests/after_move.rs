@@ -24,9 +24,31 @@ fn moved(lab: &Lab, old: &Repo, refspec: &str) -> Repo {
         .status()
         .expect("runs");
     let new = Repo::at(lab, "new dir/new.git");
-    new.git(&["fetch", "-q", old.path.to_str().expect("UTF-8"), refspec]);
+    new.git(&["fetch", "-q", address(old), refspec]);
     new.install_without_settings();
     new
+}
+
+fn address(old: &Repo) -> &str {
+    old.path.to_str().expect("UTF-8")
+}
+
+/// Runs the commands of what the move lacks, in their order.
+fn follow(new: &Repo, found: &[(String, String)]) {
+    for (_, command) in found {
+        let command = command.split("; that takes").next().unwrap_or_default();
+        let command = command.split("; if git rejects").next().unwrap_or_default();
+        new.run("sh", &["-ec", command]).success();
+    }
+}
+
+/// A push to the old place that changes what `environments/dev` shows.
+fn late_push(old: &Repo) {
+    let late = old.clone_to("late");
+    late.run("sed", &["-i", "s/web:1.4.2/web:1.5.0/", "environments/dev/east/web.yaml"]).success();
+    late.commit("late", &[]);
+    late.push().success();
+    late.git(&["push", "-q", "origin", "HEAD:refs/heads/topic", "HEAD:refs/tags/v1"]);
 }
 
 fn asked(new: &Repo, old: &Repo) -> Answer {
@@ -56,9 +78,7 @@ fn what_an_import_of_branches_lacks_is_said_and_each_command_brings_it() {
     ] {
         assert!(found.iter().any(|(what, _)| what.contains(part)), "{part}: {}", answer.stdout);
     }
-    for (_, command) in &found {
-        new.run("sh", &["-ec", command]).success();
-    }
+    follow(&new, &found);
     let answer = asked(&new, &old).success();
     assert!(
         answer.stdout.contains(&format!("good     all that {} has is here", old.path.display())),
@@ -130,6 +150,23 @@ fn of_the_settings_that_branches_name_the_newest_are_brought_back() {
 }
 
 #[test]
+fn where_the_log_goes_is_said() {
+    let lab = Lab::new();
+    let old = old(&lab);
+    let new = moved(&lab, &old, "+refs/*:refs/*");
+    new.git(&["config", "hydrate.log", old.path.join("runs.log").to_str().expect("UTF-8")]);
+    let doctor = new.hydrate(&["doctor"]).stdout;
+    let found = format!("advice   hydrate.log is {0}/runs.log, in {0}\n", old.path.display());
+    assert!(doctor.contains(&found), "{doctor}");
+    new.git(&["config", "hydrate.log", "/no/such/runs.log"]);
+    let doctor = new.hydrate(&["doctor"]).exits(1).stdout;
+    assert!(doctor.contains("bad      hydrate.log is /no/such/runs.log, whose directory does not exist\n"), "{doctor}");
+    new.git(&["config", "hydrate.log", "runs.log"]);
+    let doctor = new.hydrate(&["doctor"]).stdout;
+    assert!(doctor.contains("good     each run is logged in "), "{doctor}");
+}
+
+#[test]
 fn a_url_is_compared_by_its_refs_and_a_clone_is_refused() {
     let lab = Lab::new();
     let old = old(&lab);
@@ -141,4 +178,80 @@ fn a_url_is_compared_by_its_refs_and_a_clone_is_refused() {
     let clone = new.clone_to("of-new");
     let answer = clone.hydrate(&["doctor", "--after-move", &url]).exits(2);
     assert!(answer.stderr.contains("--after-move is for the repository of a server"), "{}", answer.stderr);
+}
+
+#[test]
+fn refs_that_are_missing_come_without_those_of_hydration() {
+    let lab = Lab::new();
+    let old = old(&lab);
+    let new = moved(&lab, &old, "+refs/*:refs/*");
+    late_push(&old);
+    let found = lacking(&asked(&new, &old).exits(1));
+    let (_, command) =
+        found.iter().find(|(what, _)| what.starts_with("bad      2 refs are not here")).expect("is said");
+    assert!(command.ends_with(" refs/heads/topic:refs/heads/topic refs/tags/v1:refs/tags/v1"), "{command}");
+    let before = new.git(&["rev-parse", DEV]);
+    new.run("sh", &["-ec", command]).success();
+    assert_eq!(new.git(&["rev-parse", DEV]), before, "its note and its record are those of before");
+    follow(&new, &lacking(&asked(&new, &old).exits(1)));
+    assert_eq!(new.git(&["rev-parse", DEV]), old.git(&["rev-parse", DEV]));
+    new.hydrate(&["verify"]).success();
+}
+
+#[test]
+fn settings_of_both_places_are_settled_before_anything_is_deployed() {
+    let lab = Lab::new();
+    let old = old(&lab);
+    let new = moved(&lab, &old, "+refs/*:refs/*");
+    old.hydrate(&["config", "set", "frozen", "{environments/dev: {reason: release}}"]).success();
+    new.hydrate(&["config", "add", "repoURL", "https://new.example.com/config.git"]).success();
+    late_push(&old);
+    let answer = asked(&new, &old).exits(1);
+    assert!(!answer.stdout.contains("catch-up") && !answer.stdout.contains("adopt"), "{}", answer.stdout);
+    let stated = |answer: &Answer| answer.stdout.contains("bad      refs/hydrate/config is at ");
+    assert!(stated(&answer), "{}", answer.stdout);
+    assert!(answer.stdout.contains("log -p FETCH_HEAD..refs/hydrate/config"), "{}", answer.stdout);
+    let before = new.git(&["rev-parse", DEV]);
+    let lines: Vec<&str> = answer.stdout.lines().collect();
+    let at = lines.iter().position(|line| line.contains("refs/hydrate/config is at ")).expect("is said");
+    follow(&new, &[(String::new(), lines[at + 1].trim().to_owned())]);
+    let answer = asked(&new, &old).exits(1);
+    assert!(!stated(&answer) && answer.stdout.contains("hydrate catch-up"), "{}", answer.stdout);
+    follow(&new, &lacking(&answer));
+    assert_eq!(new.git(&["rev-parse", DEV]), before, "it is frozen");
+    new.hydrate(&["config", "add", "repoURL", "https://new.example.com/config.git"]).success();
+    let answer = asked(&new, &old);
+    assert!(answer.stdout.contains("good     Applications may name "), "{}", answer.stdout);
+    assert!(!answer.stdout.contains("Applications name a repository by its URL"), "{}", answer.stdout);
+}
+
+#[test]
+fn settings_that_install_wrote_are_not_those_of_the_old_place() {
+    let lab = Lab::new();
+    let old = old(&lab);
+    let new = moved(&lab, &old, "refs/heads/*:refs/heads/*");
+    old.hydrate(&["config", "set", "history", "tip"]).success();
+    new.hydrate(&["install", "--server", ".", "--repo-url", "https://new.example.com/config.git"]).success();
+    assert_ne!(new.git(&["rev-parse", "refs/hydrate/config"]), old.git(&["rev-parse", "refs/hydrate/config"]));
+    follow(&new, &lacking(&asked(&new, &old).exits(1)));
+    assert_eq!(new.git(&["rev-parse", "refs/hydrate/config"]), old.git(&["rev-parse", "refs/hydrate/config"]));
+    asked(&new, &old).success();
+}
+
+#[test]
+fn reflogs_of_before_come_before_the_lines_of_the_fetch() {
+    let lab = Lab::new();
+    let old = old(&lab);
+    lab.command("git", &lab.path("")).args(["init", "-q", "--bare", "-b", "main", "new.git"]).status().expect("runs");
+    let new = Repo::at(&lab, "new.git");
+    new.git(&["config", "core.logAllRefUpdates", "true"]);
+    new.git(&["fetch", "-q", address(&old), "+refs/*:refs/*"]);
+    new.install_without_settings();
+    let found = lacking(&asked(&new, &old).exits(1));
+    assert!(found.iter().any(|(what, _)| what.contains("the reflogs of ")), "{found:?}");
+    follow(&new, &found);
+    let lines = |repo: &Repo| repo.git(&["reflog", "show", "--format=%H %gs", DEV]);
+    assert!(lines(&new).ends_with(&lines(&old)) && lines(&new) != lines(&old), "{}", lines(&new));
+    let again = asked(&new, &old);
+    assert!(!again.stdout.contains("the reflogs of "), "{}", again.stdout);
 }

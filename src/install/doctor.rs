@@ -129,13 +129,16 @@ pub(crate) struct Doctor<'a> {
     has_gate: bool,
     /// The dry branches that are gone, each with those that may have taken its place.
     successors: BTreeMap<String, Vec<String>>,
+    /// Where the repository was before, while the settings of there are not here.
+    unsettled: Option<String>,
 }
 
 impl<'a> Doctor<'a> {
     /// Looks at a repository.
     pub(crate) fn new(repository: &'a Repository, around: &'a Surroundings) -> Result<Self, Error> {
         let (config, git) = (Config::read(repository)?, Version::of(repository)?);
-        Ok(Self { repository, around, config, git, findings: Vec::new(), has_gate: true, successors: BTreeMap::new() })
+        let (findings, successors) = (Vec::new(), BTreeMap::new());
+        Ok(Self { repository, around, config, git, findings, has_gate: true, successors, unsettled: None })
     }
 
     /// Checks a server's repository, whose Applications and settings ask for `survey`, and whose branches are as
@@ -163,6 +166,7 @@ impl<'a> Doctor<'a> {
         self.limits(renderers);
         self.fetching();
         self.disk();
+        self.log_file();
         self.guard(access, survey.as_ref().ok());
         self.locks()?;
         self.refs()?;
@@ -211,6 +215,7 @@ impl<'a> Doctor<'a> {
         self.sizes(statuses);
         self.kept_packs();
         self.reflogs();
+        self.settings_first();
         Ok(self.findings)
     }
 

@@ -2,18 +2,19 @@
 //!
 //! An import of a platform brings branches and tags, a mirror brings all refs. Neither brings git config, hooks, or reflogs.
 
-use std::collections::BTreeSet;
+mod refs;
+
+use std::collections::{BTreeSet, HashSet};
 use std::fs;
 use std::path::{Path, PathBuf};
 
 use super::Doctor;
 use crate::install::Error;
 use crate::install::config::Config;
-use crate::owners::branch_records::{BranchRecords, RECORDS_REF};
 use crate::owners::platform::is_executable;
-use crate::repo::{ObjectBuffer, ObjectId, Refs, Repository, object_id};
-use crate::settings::SETTINGS_REF;
+use crate::repo::Repository;
 use dry_files::diag::{shell_path, shell_word};
+use dry_files::regular;
 
 /// The keys of git config that decide how a server receives, serves and hydrates.
 const SECTIONS: [&str; 9] =
@@ -24,6 +25,9 @@ const INSTALLED: &str = "hydrate.installed";
 
 /// How many names a finding shows.
 const NAMES_MAX: usize = 5;
+
+/// How large a reflog may be to be looked at, in bytes.
+const REFLOG_BYTES_MAX: u64 = 256 << 20;
 
 /// Where a repository was before.
 #[derive(Debug, Clone, Copy)]
@@ -38,7 +42,7 @@ impl Doctor<'_> {
     /// Compares refs, and on the same machine git config, hooks and reflogs too, with those of the former place.
     pub(crate) fn after_move(mut self, former: Former<'_>) -> Result<Self, Error> {
         let before = self.findings.len();
-        self.former_refs(former.address)?;
+        self.former_refs(former)?;
         if let Some(repository) = former.repository {
             self.former_keys(repository)?;
             self.former_hooks(repository);
@@ -51,65 +55,8 @@ impl Doctor<'_> {
             let what = format!("git config, hooks and reflogs of {} cannot be compared from here", former.address);
             self.advise(what, "copy what begins with `hydrate` and `receive` from its file `config`");
         }
-        let what = "Applications name a repository by its URL, which is another one after a move";
-        self.advise(what, format!("unless it is listed: {} hydrate config add repoURL URL", self.git_command()));
+        self.urls(former)?;
         Ok(self)
-    }
-
-    fn former_refs(&mut self, address: &str) -> Result<(), Error> {
-        let listing = self.repository.git().output(&["ls-remote", "--refs", "--", address])?;
-        let listing = String::from_utf8_lossy(&listing).into_owned();
-        let theirs: Vec<(&str, ObjectId)> = listing
-            .lines()
-            .filter_map(|line| line.split_once('\t'))
-            .filter_map(|(id, name)| Some((name, object_id(id)?)))
-            .collect();
-        let here = self.repository.refs()?;
-        for family in FAMILIES {
-            self.missing_refs(address, family, &theirs, &here);
-        }
-        // What hydration wrote there follows here from what was pushed.
-        let buffer = ObjectBuffer::new(self.repository);
-        let records = here.get(RECORDS_REF).and_then(|tip| BranchRecords::read(tip, &buffer).ok()).unwrap_or_default();
-        let hydrated: BTreeSet<String> =
-            records.iter().filter(|(_, record)| !record.initial).map(|(branch, _)| branch.ref_name()).collect();
-        let is_pushed =
-            |name: &str| name.starts_with("refs/heads/") && !hydrated.contains(name) || name == SETTINGS_REF;
-        for (name, id) in theirs.into_iter().filter(|(name, _)| is_pushed(name)) {
-            self.moved_on(address, name, id, &here);
-        }
-        Ok(())
-    }
-
-    fn missing_refs(&mut self, address: &str, family: &Family, theirs: &[(&str, ObjectId)], here: &Refs) {
-        let names: Vec<&str> =
-            theirs.iter().map(|(name, _)| *name).filter(|name| family.has(name) && here.get(name).is_none()).collect();
-        if names.is_empty() {
-            return;
-        }
-        let what = match names.len() {
-            1 => format!("{} is not here: {}", names[0], family.means),
-            count => format!("{count} refs are not here, {}: {}", shown(&names), family.means),
-        };
-        let refspecs: Vec<String> = family.prefixes.iter().map(|it| shell_word(&format!("{it}*:{it}*"))).collect();
-        let git = self.git_command();
-        self.bad(what, format!("{git} fetch {} {}", shell_word(address), refspecs.join(" ")));
-    }
-
-    /// A ref that was pushed to at the former place after the move.
-    fn moved_on(&mut self, address: &str, name: &str, theirs: ObjectId, here: &Refs) {
-        let Some(ours) = here.get(name).filter(|ours| *ours != theirs) else { return };
-        if self.repository.has(theirs) && self.repository.is_ancestor(theirs, ours) {
-            return;
-        }
-        let at = |id: ObjectId| id.to_string()[..7].to_owned();
-        let what =
-            format!("{name} is at {} here, and at {} in {address}, which is not behind it", at(ours), at(theirs));
-        let (git, address, plain, name) = (self.git_command(), shell_word(address), name, shell_word(name));
-        let bring =
-            format!("{git} fetch {address} {} && {git} hydrate catch-up", shell_word(&format!("{plain}:{plain}")));
-        let look = format!("{git} fetch {address} {name} && {git} log --oneline --left-right {name}...FETCH_HEAD");
-        self.bad(what, format!("{bring}; if git rejects that, both were pushed to: {look}"));
     }
 
     fn former_keys(&mut self, former: &Repository) -> Result<(), Error> {
@@ -159,52 +106,45 @@ impl Doctor<'_> {
         }
     }
 
-    /// `rollback --to TIME` reads the reflogs, and so does an admin who looks for who moved a branch.
+    /// `rollback --to TIME` reads the reflogs, and so does an admin who looks for who moved a branch. A fetch of branches begins
+    /// files of its own here, before whose lines those of the former place belong.
     fn former_reflogs(&mut self, former: &Repository) -> Result<(), Error> {
-        let (old, new) =
-            (former.common_dir().join("logs/refs/heads"), self.repository.common_dir().join("logs/refs/heads"));
+        let below = |repository: &Repository| repository.common_dir().join("logs/refs/heads");
+        let (old, new) = (below(former), below(self.repository));
         let names = former.refs()?;
         let missing: Vec<&str> = names
             .below("refs/heads/")
             .map(|(name, _)| name)
-            .filter(|name| old.join(name).is_file() && !new.join(name).is_file())
+            .filter(|name| lacks_lines(&old.join(name), &new.join(name)))
             .collect();
         if missing.is_empty() {
             return Ok(());
         }
         let what = format!("the reflogs of {} are not here: they say who moved a branch, and when", shown(&missing));
-        let top = self.repository.common_dir();
-        let logs = shell_path(&top.join("logs")).to_string();
-        let copy = format!("cp -R -n {}/. {logs}", shell_path(&former.common_dir().join("logs")));
+        let (old, new) = (shell_path(&old), shell_path(&new));
         // Of a branch that was forced, they name commits that no fetch brings: `git fsck` calls such entries invalid.
         let expire = format!("{} reflog expire --all --expire=never --stale-fix", self.git_command());
-        self.advise(what, format!("mkdir -p {logs} && {copy} && {expire}"));
+        let remedy = format!(
+            "find {old} -type f | while IFS= read -r log; do to={new}/\"${{log#{old}/}}\"; mkdir -p \"${{to%/*}}\"; touch \"$to\"; \
+             grep -qxFf \"$to\" \"$log\" || {{ cat \"$log\" \"$to\" >\"$to.before\" && mv \"$to.before\" \"$to\"; }}; done; {expire}"
+        );
+        self.advise(what, remedy);
         Ok(())
     }
 }
 
-/// Refs that are fetched by one command.
-struct Family {
-    /// What their names begin with.
-    prefixes: &'static [&'static str],
-    /// What is lost without them.
-    means: &'static str,
+/// Whether a reflog has no line of another one.
+fn lacks_lines(old: &Path, new: &Path) -> bool {
+    let read = |file: &Path| regular::read_linked(file, REFLOG_BYTES_MAX).unwrap_or_default();
+    let (old, new) = (read(old), read(new));
+    let here: HashSet<&[u8]> = lines(&new).collect();
+    let mut there = lines(&old).peekable();
+    there.peek().is_some() && !there.any(|line| here.contains(line))
 }
 
-impl Family {
-    fn has(&self, name: &str) -> bool {
-        self.prefixes.iter().any(|prefix| name.starts_with(prefix))
-    }
+fn lines(text: &[u8]) -> impl Iterator<Item = &[u8]> {
+    text.split(|byte| *byte == b'\n').filter(|line| !line.is_empty())
 }
-
-/// What hydration reads, what people push.
-const FAMILIES: &[Family] = &[
-    Family {
-        prefixes: &["refs/hydrate/", "refs/notes/hydrator."],
-        means: "settings, records and notes, without which hydration does not know its own branches",
-    },
-    Family { prefixes: &["refs/heads/", "refs/tags/"], means: "what was pushed" },
-];
 
 /// The first of some names.
 fn shown(names: &[&str]) -> String {

@@ -22,6 +22,27 @@ impl Doctor<'_> {
     }
 }
 
+impl Doctor<'_> {
+    /// Where each run is logged. A repository that was moved or restored may still name a file of the former place.
+    pub(super) fn log_file(&mut self) {
+        let Some(named) = self.repository.config("hydrate.log") else { return };
+        let (dir, git) = (self.repository.common_dir(), self.git_command());
+        let file = dir.join(named);
+        let is_repository = |dir: &&Path| dir.join("HEAD").is_file() && dir.join("objects").is_dir();
+        let other = file.ancestors().skip(1).find(is_repository).filter(|other| *other != dir);
+        let remedy = format!("{git} config hydrate.log FILE");
+        match (other, file.parent().is_some_and(Path::is_dir)) {
+            (Some(other), _) => {
+                self.advise(format!("hydrate.log is {}, in {}", file.display(), other.display()), remedy);
+            }
+            (None, false) => {
+                self.bad(format!("hydrate.log is {}, whose directory does not exist", file.display()), remedy);
+            }
+            (None, true) => self.good(format!("each run is logged in {}", file.display())),
+        }
+    }
+}
+
 /// What is to be said of a disk with `room` bytes and, where it counts them, so many files left; nothing of one with enough.
 fn finding(dir: &Path, room: u64, files: Option<u64>) -> Option<Finding> {
     let left = match files {
