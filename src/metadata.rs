@@ -42,7 +42,7 @@ pub(crate) use restored::{PROMOTIONS_REF, restored_from, restoring_message, rest
 pub(crate) use rollback::{Wanted, reason_of};
 pub(crate) use settings::{Identity, Settings, TemplateFile};
 pub use time::Time;
-pub(crate) use values::{Origin, PathContent};
+pub(crate) use values::{Origin, PathContent, tools_run_by};
 pub(crate) use writer::{
     COMMIT_MESSAGE_GO_TEMPLATE, COMMIT_MESSAGE_TEMPLATE, DEFAULT_COMMIT_MESSAGE, DEFAULT_GO_COMMIT_MESSAGE, Files,
     GO_README, PROPOSAL_README, README_GO_TEMPLATE, README_TEMPLATE, Stated, Writer,

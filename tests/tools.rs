@@ -141,6 +141,44 @@ fn status_names_the_branches_that_have_other_tools() {
 }
 
 #[test]
+fn another_version_of_a_tool_that_renders_nothing_of_a_branch_is_not_said_of_it() {
+    let lab = Lab::new();
+    let server = lab.server();
+    server.hydrate(&["config", "set", "repoURL", "https://git.example.com/dry.git"]).success();
+    server.hydrate(&["config", "set", "tools", "{helm: 3.19.4, jsonnet: 0.21.0}"]).success();
+    let clone = server.clone_to("clone");
+    let (file, text) = application("pod", "dev");
+    let files = [(&*file, &*text), ("apps/pod/dev/kustomization.yaml", KUSTOMIZATION), ("apps/pod/dev/pod.yaml", POD)];
+    clone.commit("kustomization", &files);
+    clone.push().success();
+    server.hydrate(&["config", "set", "frozen", "{environments/dev: {reason: release}}"]).success();
+    server.hydrate(&["config", "set", "tools", "{helm: 4.2.1, jsonnet: 0.22.0}"]).success();
+    let status = server.hydrate(&["status"]).success().stdout;
+    assert!(!status.contains("rendered as") && !status.contains("other tools"), "{status}");
+    // Its own tool is one that counts.
+    server.hydrate(&["config", "set", "tools", "{helm: 4.2.1, kustomize: 5.6.0, jsonnet: 0.22.0}"]).success();
+    let status = server.hydrate(&["status"]).stdout;
+    assert!(status.contains("rendered as Kustomize 5.8.1, the settings ask for Kustomize 5.6.0\n"), "{status}");
+}
+
+#[test]
+fn jsonnet_counts_where_a_file_is_of_it() {
+    let lab = Lab::new();
+    let server = lab.server();
+    server.hydrate(&["config", "set", "repoURL", "https://git.example.com/dry.git"]).success();
+    server.hydrate(&["config", "set", "tools", "jsonnet=0.21.0"]).success();
+    let clone = server.clone_to("clone");
+    let (file, text) = application("web", "dev");
+    let object = "{apiVersion: 'v1', kind: 'ConfigMap', metadata: {name: 'x'}}";
+    clone.commit("Jsonnet", &[(&file, &text), ("apps/web/dev/a.jsonnet", object)]);
+    clone.push().success();
+    server.hydrate(&["config", "set", "frozen", "{environments/dev: {reason: release}}"]).success();
+    server.hydrate(&["config", "set", "tools", "jsonnet=0.22.0"]).success();
+    let status = server.hydrate(&["status"]).stdout;
+    assert!(status.contains("rendered as Jsonnet 0.21.0, the settings ask for Jsonnet 0.22.0\n"), "{status}");
+}
+
+#[test]
 fn another_argo_cd_takes_its_exact_versions_along() {
     let lab = Lab::new();
     let server = lab.server();

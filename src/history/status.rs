@@ -7,6 +7,7 @@ mod near;
 mod noted;
 mod promotions;
 mod used_inputs;
+mod used_tools;
 
 use std::collections::BTreeSet;
 use std::fmt;
@@ -37,10 +38,10 @@ use crate::owners::snapshot::Snapshot;
 use crate::owners::standing::{Origin, Standing, provenance};
 use crate::repo::{self, ObjectBuffer, ObjectId, object_id};
 use crate::settings::Hold;
-use crate::versions::Tools;
 use dry_files::diag::{Diagnostic, shell_word};
 pub(crate) use promotions::Promotion;
 use used_inputs::UsedInput;
+use used_tools::OtherTools;
 
 pub(crate) use follows::Followed;
 
@@ -148,26 +149,6 @@ pub(crate) struct BranchStatus {
     /// The staging branches of which it is the sync branch.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub promoted_from: Vec<Promotion>,
-}
-
-/// The tools of a branch that shall have others.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
-pub(crate) struct OtherTools {
-    /// Those that it was brought up to date with last.
-    pub hydrated: Tools,
-    /// Those that the settings ask for.
-    pub wanted: Tools,
-}
-
-/// `rendered as Helm 4.2.3, the settings ask for Helm 4.3.1`
-impl fmt::Display for OtherTools {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let parts = |tools: &Tools| tools.to_string().split(", ").map(str::to_owned).collect::<Vec<_>>();
-        let pairs: Vec<_> =
-            parts(&self.hydrated).into_iter().zip(parts(&self.wanted)).filter(|(old, new)| old != new).collect();
-        let (old, new): (Vec<String>, Vec<String>) = pairs.into_iter().unzip();
-        write!(f, "rendered as {}, the settings ask for {}", old.join(", "), new.join(", "))
-    }
 }
 
 /// What the newest commit of a branch did.
@@ -443,7 +424,7 @@ fn one(
         (Some(dry), Some(tip)) => repository.first_parents(dry, tip, BEHIND_MAX)?,
         _ => None,
     };
-    let tools = other_tools(found, (branch, sync), standing.as_ref());
+    let tools = other_tools(found, (branch, sync), standing.as_ref(), (named, dry_shown))?;
     let recorded = found.records.get(branch).filter(|record| state == BranchState::Hydrated && !record.initial);
     let is_back = |recorded: &ObjectId| {
         tip.is_some_and(|tip| tip != *recorded && !repository.is_ancestor(*recorded, tip) && repository.has(*recorded))
@@ -487,19 +468,21 @@ fn one(
     })
 }
 
-/// The tools of a branch, where the settings ask for others than those of before did. Copies are made without any.
+/// The tools of a branch, where the settings ask for others than those of before did, and these render something of it. Copies are
+/// made without any.
 fn other_tools(
     found: &Snapshot<'_>,
     (branch, sync): (&BranchName, &BranchName),
     standing: Option<&Standing>,
-) -> Option<OtherTools> {
+    (named, dry): (&Named, Option<ObjectId>),
+) -> Result<Option<OtherTools>, HydrateError> {
+    let Some(standing) = standing.filter(|_| found.records.get(branch).is_some()) else { return Ok(None) };
     if found.is_for_copies(branch).unwrap_or(false) {
-        return None;
+        return Ok(None);
     }
-    let before = standing.filter(|_| found.records.get(branch).is_some())?.settings;
-    let before = Policy::at(before, &found.buffer).ok()?;
+    let Ok(before) = Policy::at(standing.settings, &found.buffer) else { return Ok(None) };
     let [hydrated, wanted] = [&before, &found.policy].map(|policy| policy.settings.tools.of(branch, sync));
-    (hydrated != wanted).then_some(OtherTools { hydrated, wanted })
+    Ok(OtherTools::of((hydrated, wanted), (standing.tip.id, dry), named, found)?)
 }
 
 /// What a commit changed beside its first parent. Not known where a clone lacks some of that.

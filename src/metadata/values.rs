@@ -4,7 +4,7 @@ use crate::argo::{AppName, BranchName, Profile};
 use crate::repo::ObjectId;
 
 use super::dry::DryCommit;
-use super::json::Json;
+use super::json::{Fields, Json};
 use super::reference::Reference;
 use super::{ENGINE_REVISION, Time, url};
 use crate::versions::Tools;
@@ -119,6 +119,28 @@ fn runs(command: &str, tool: &str) -> bool {
         (Some(first), tool) => first == tool,
         (None, _) => false,
     }
+}
+
+/// The tools that the commands of a path run.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) struct ToolsRun {
+    pub helm: bool,
+    pub kustomize: bool,
+}
+
+impl ToolsRun {
+    /// Whether none is run: plain manifests, Jsonnet or a plugin.
+    pub(crate) fn is_nothing(self) -> bool {
+        !self.helm && !self.kustomize
+    }
+}
+
+/// The tools that the commands in a `hydrator.metadata` of a path run; none where it cannot be read.
+pub(crate) fn tools_run_by(text: &[u8]) -> Option<ToolsRun> {
+    let fields = Fields::parse(text).ok()?;
+    let commands = fields.get("commands").and_then(|list| list.as_array()).cloned().unwrap_or_default();
+    let is_run = |tool: &str| commands.iter().filter_map(|command| command.as_str()).any(|command| runs(command, tool));
+    Some(ToolsRun { helm: is_run("helm"), kustomize: is_run("kustomize") })
 }
 
 /// `hydrator.metadata` of a destination path. Empty values are still there.
