@@ -118,14 +118,16 @@ fn who_may_not_promote_reads_all_that_must_be_set() {
     let installed = host.hydrate(&["install", "--server"]).success().stdout;
     let doctor = host.hydrate(&["doctor"]).stdout;
     let all = |git: &str| {
-        let others = ["dev-next", "prod", "prod-next"]
-            .map(|env| format!(" && git config --add hydrate.promoted environments/{env}"));
-        let each = commands.to_owned() + &others.concat();
+        let each = format!("{commands} && git config --add hydrate.promoted environments/prod");
         format!("{} && git hydrate install --server ", each.replace("git config", &format!("{git} config")))
     };
     let git = format!("git -C {}", host.path.display());
+    // Who promotes by hand writes to no staging branch.
+    let staging = ["dev", "prod"].map(|env| format!("{git} config --add hydrate.promoted environments/{env}-next"));
+    let staging = format!("; for GitOps Promoter, before that: {}\n", staging.join(" && "));
     for said in [&installed, &doctor] {
         assert!(said.contains("(hydrateTo), and no account may promote\n") && said.contains(&all(&git)), "{said}");
+        assert!(said.contains(&staging), "{said}");
     }
     clone.git(&["fetch", "-q"]);
     clone.git(&["checkout", "-q", "-b", "promotion", "origin/environments/dev"]);

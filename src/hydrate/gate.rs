@@ -7,7 +7,7 @@ mod guard;
 mod settings;
 mod strict;
 
-pub(crate) use access::{Access, SHOWING, naming_promoter};
+pub(crate) use access::{Access, SHOWING, naming_branches, naming_promoter};
 pub(crate) use foreseen::fulfil;
 pub(crate) use guard::{RefUpdate, Search, guard, stale};
 pub(crate) use settings::{released, unusable_settings};

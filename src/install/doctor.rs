@@ -318,8 +318,8 @@ impl<'a> Doctor<'a> {
             let too = "once installed again, git itself refuses pushes there too";
             self.good(format!("the pre-receive hook guards {}; {too}", new.join(", ")));
         }
-        if let Some((what, remedy)) = without_promoter(access, (&deployed, &promoted), &self.git_command()) {
-            self.advise(what, format!("{remedy} && {again}"));
+        if let Some((what, remedy)) = without_promoter(access, (&deployed, &promoted), (&self.git_command(), &again)) {
+            self.advise(what, remedy);
         }
         if !access.settings_pushers.is_empty() {
             self.good(format!("who may push the settings: {}", names(&access.settings_pushers)));

@@ -5,7 +5,7 @@ use std::collections::BTreeSet;
 use dry_files::diag::more::listed;
 
 use crate::argo::{BranchName, without_credentials};
-use crate::hydrate::{Access, naming_promoter};
+use crate::hydrate::{Access, naming_branches, naming_promoter};
 use crate::repo::Repository;
 
 pub(crate) use crate::owners::platform::{GITEA, has_platform};
@@ -30,12 +30,12 @@ pub(crate) fn forge_pusher(value: &str) -> Option<(&str, &str)> {
 const NAMED_MAX: usize = 8;
 
 /// That the guard keeps everybody from promoting to some of the branches `deployed` that Applications stage for, and all commands, begun by
-/// `git`, that let an account do so; none where every such branch has a promoter. `promoted` has the staging branches too, into which a
-/// promoter merges what conflicts.
+/// `git` and ended by `install`, that let an account do so; none where every such branch has a promoter. `promoted` has the staging branches
+/// too, into which GitOps Promoter merges what conflicts: who promotes by hand needs no right there.
 pub(super) fn without_promoter(
     access: &Access,
     (deployed, promoted): (&BTreeSet<BranchName>, &BTreeSet<BranchName>),
-    git: &str,
+    (git, install): (&str, &str),
 ) -> Option<(String, String)> {
     let is_closed = |branch: &&BranchName| branch.destination().is_none() && access.is_closed(branch);
     let closed: Vec<&BranchName> = deployed.iter().filter(is_closed).collect();
@@ -47,8 +47,13 @@ pub(super) fn without_promoter(
         true => what.to_owned(),
         false => format!("{what} to {}", listed(&closed, NAMED_MAX)),
     };
-    let to_name: BTreeSet<&BranchName> = closed.into_iter().chain(promoted.iter().filter(is_closed)).collect();
-    Some((what, naming_promoter(access, &to_name.into_iter().collect::<Vec<_>>(), git)))
+    let staging: Vec<&BranchName> = promoted.difference(deployed).filter(is_closed).collect();
+    let staging = naming_branches(access, &staging, git);
+    let more = match staging.is_empty() {
+        true => String::new(),
+        false => format!("; for GitOps Promoter, before that: {}", staging.join(" && ")),
+    };
+    Some((what, format!("{} && {install}{more}", naming_promoter(access, &closed, git))))
 }
 
 /// A repository whose fetch writes over every ref.

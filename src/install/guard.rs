@@ -101,8 +101,9 @@ impl Installer<'_> {
         }
         let dir = shell_path(self.repository.common_dir());
         let git = format!("git -C {dir}");
-        if let Some((what, commands)) = without_promoter(access, (&owned.deployed, &owned.promoted), &git) {
-            self.advise(State::Note, what, format!("{commands} && git hydrate install --server {dir}"));
+        let install = format!("git hydrate install --server {dir}");
+        if let Some((what, commands)) = without_promoter(access, (&owned.deployed, &owned.promoted), (&git, &install)) {
+            self.advise(State::Note, what, commands);
         } else if !access.promoters.is_empty() && !access.is_variable_set {
             let what = "hydrate.promoter has no effect: hydrate.pusherVariable, which names who pushes, is not set";
             self.advise(State::Note, what, format!("{git} config hydrate.pusherVariable VARIABLE"));

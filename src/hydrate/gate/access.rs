@@ -48,8 +48,13 @@ pub(crate) fn naming_promoter(access: &Access, branches: &[&BranchName], git: &s
     if access.promoters.is_empty() {
         commands.push(format!("{git} config --add hydrate.promoter NAME"));
     }
-    commands.extend(branches.iter().filter_map(|branch| naming_branch(access, branch, git)));
+    commands.extend(naming_branches(access, branches, git));
     commands.join(" && ")
+}
+
+/// The commands that name branches as those to which promoters may add; none for one that is named.
+pub(crate) fn naming_branches(access: &Access, branches: &[&BranchName], git: &str) -> Vec<String> {
+    branches.iter().filter_map(|branch| naming_branch(access, branch, git)).collect()
 }
 
 /// What makes git show a branch to who pushes, once an account may push there.
