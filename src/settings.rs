@@ -62,6 +62,9 @@ pub(crate) use value::{Data, Mapping, Value};
 /// The ref whose tree contains the settings.
 pub(crate) const SETTINGS_REF: &str = "refs/hydrate/config";
 
+/// The last settings that a clone made, until its remote has them: no fetch by default writes there.
+pub(crate) const UNPUSHED_REF: &str = "refs/hydrate-unpushed/config";
+
 /// Below it is a ref for each commit of settings that a hydrated commit names and `refs/hydrate/config` no longer leads to. Its
 /// name is the id.
 pub(crate) const KEPT_SETTINGS: &str = "refs/hydrate/settings/";

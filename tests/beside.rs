@@ -273,6 +273,10 @@ fn who_may_not_push_settings_is_told_which_keys_name_the_pusher() {
     let told = push();
     assert!(told.contains("only an admin may change the settings in refs/hydrate/config"), "{told}");
     assert!(told.contains("git config hydrate.pusherVariable VARIABLE"), "{told}");
+    let flat = told.replace("remote: ", "").split_whitespace().collect::<Vec<_>>().join(" ");
+    let drop =
+        "git update-ref -d refs/hydrate-unpushed/config && git fetch origin +refs/hydrate/config:refs/hydrate/config";
+    assert!(flat.contains(&format!("to drop those of the clone: {drop}")), "{told}");
     // Rights come first: what is wrong with the settings does not matter.
     let told = clone.run("git", &["push", "--force", "origin", "HEAD:refs/hydrate/config"]).exits(1).stderr;
     assert!(

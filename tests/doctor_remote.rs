@@ -30,7 +30,9 @@ fn a_host_without_hooks_leaves_branches_to_whoever_may_push() {
                from moving them, and a rule of the platform cannot be seen from here\n";
     assert!(told.contains(new), "{told}");
     assert!(
-        told.contains("         let the job's account alone push to environments/*: where hooks can run: "),
+        told.contains(
+            "         let the job's account alone push to environments/*: where hooks can run, on the server: "
+        ),
         "{told}"
     );
     assert!(told.contains("advice   main: who may push to it decides what is deployed\n"), "{told}");
@@ -98,6 +100,9 @@ fn records_are_hidden_although_the_settings_are_open_to_who_may_push_them() {
     assert!(server.git(&["for-each-ref", "refs/hydrate"]).contains("refs/hydrate/config"));
     let told = doctor(&server.clone_to("job"));
     assert!(told.contains("good     origin hides records and notes from pushes\n"), "{told}");
+    // With hooks there, nothing is left for this program to do.
+    assert!(told.contains("good     main: who may push to it decides what is deployed\n"), "{told}");
+    assert!(!told.contains("install --server"), "{told}");
 }
 
 #[test]

@@ -162,8 +162,16 @@ fn the_first_steps_of_the_server_have_its_path() {
     for (name, url, expected) in [
         ("one", "/srv/git/it's.git", "  git hydrate install --server '/srv/git/it'\\''s.git'\n"),
         ("two", "file:///srv/git/a.git", "  git hydrate install --server /srv/git/a.git\n"),
-        ("three", "git@example.com:team/a.git", "  ssh git@example.com git hydrate install --server team/a.git\n"),
-        ("four", "ssh://git@example.com/srv/a.git", "  ssh git@example.com git hydrate install --server /srv/a.git\n"),
+        (
+            "three",
+            "git@example.com:team/a.git",
+            "  on git@example.com, as an account that logs in there and owns the repository:\n  git hydrate install --server team/a.git\n",
+        ),
+        (
+            "four",
+            "ssh://git@example.com/srv/a.git",
+            "there and owns the repository:\n  git hydrate install --server /srv/a.git\n",
+        ),
         ("five", "ssh://git@example.com:22/srv/a.git", "  git hydrate install --server REPO.git "),
         ("six", "https://git.example.com/team/a.git", "  git hydrate push "),
         ("seven", "git@github.com:team/a.git", "in a job, since this host runs no hooks\n"),
@@ -176,6 +184,13 @@ fn the_first_steps_of_the_server_have_its_path() {
     }
     // Where hooks are there already, nothing is left to be installed.
     let told = server.clone_to("installed").hydrate(&["init"]).success().stdout;
+    assert!(told.contains("git push") && !told.contains("install --server"), "{told}");
+    // A remote elsewhere shows that by its settings.
+    let far = server.clone_to("far");
+    far.git(&["config", &format!("url.{}.insteadOf", server.path.display()), "ssh://git@example.com/srv/a.git"]);
+    far.git(&["remote", "set-url", "origin", "ssh://git@example.com/srv/a.git"]);
+    server.hydrate(&["config", "set", "history", "tip"]).success();
+    let told = far.hydrate(&["init"]).success().stdout;
     assert!(told.contains("git push") && !told.contains("install --server"), "{told}");
     std::fs::create_dir(lab.path("alone")).expect("made");
     let alone = crate::support::Repo::at(&lab, "alone");

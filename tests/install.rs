@@ -92,6 +92,8 @@ fn no_push_goes_in_without_its_judge_where_an_admin_says_so() {
                 "{value}: {answer:?}"
             );
             assert_eq!(server.git(&["for-each-ref", "refs/heads"]), "");
+            let doctor = server.hydrate(&["doctor"]).exits(1).stdout;
+            assert!(doctor.contains("which does not exist: pushes are refused (hydrate.withoutProgram)\n"), "{doctor}");
         }
         // As a full disk leaves it: a shell would run it, and do nothing.
         lab.program("empty-hydrate", "");

@@ -20,7 +20,7 @@ use dry_files::regular;
 
 use super::clone::{FETCH, is_server, remote_of};
 use super::status::cures::to_thaw;
-use super::unpushed::{self, UNPUSHED_REF};
+use super::unpushed;
 use super::{Outcome, WrongUse, in_the_way, output, settings_folder};
 use crate::argo::BranchName;
 use crate::metadata::{NOTES_REF, Trailers};
@@ -33,7 +33,7 @@ use crate::render::process::wall;
 use crate::repo::{ObjectBuffer, Repository};
 use crate::settings::{
     Data, FILE_BYTES_MAX, FILES, SECRET_FILES, SETTINGS_FILE, SETTINGS_REF, Settings, SettingsError,
-    SettingsFiles as Files, Value, argocd_cm, edit, tools, unknown_key,
+    SettingsFiles as Files, UNPUSHED_REF, Value, argocd_cm, edit, tools, unknown_key,
 };
 use apply::{Before, apply};
 use change::{add, list, set, take, unset, yaml};

@@ -15,6 +15,7 @@ use crate::discover::Discovery;
 use crate::install::Installer;
 use crate::owners::heads;
 use crate::repo::{Location, Repository, TreeFiles};
+use crate::settings::SETTINGS_REF;
 use own::Own;
 
 /// Write a small working start: one application in each environment.
@@ -155,7 +156,7 @@ pub(super) fn run(arguments: &Arguments, json: bool) -> anyhow::Result<Outcome> 
         (true, Some(first)) => STAGED.replace("FIRST", first),
         _ => String::new(),
     };
-    output::print(list + &next + &staged + &server(remote_url.as_deref(), &top, &branch))?;
+    output::print(list + &next + &staged + &server(&repository, remote_url.as_deref(), &top, &branch))?;
     Ok(Outcome::Done)
 }
 
@@ -211,7 +212,7 @@ fn application(template: &str, is_staged: bool) -> String {
 }
 
 /// The first steps on the server, with the paths of this clone and its remote.
-fn server(url: Option<&str>, top: &Path, branch: &str) -> String {
+fn server(repository: &Repository, url: Option<&str>, top: &Path, branch: &str) -> String {
     let steps = match url {
         None => {
             let name = top.file_name().map_or_else(|| "config".into(), |name| name.to_string_lossy());
@@ -223,13 +224,25 @@ fn server(url: Option<&str>, top: &Path, branch: &str) -> String {
         Some(url) => match (local(url), over_ssh(url)) {
             (Some(path), _) if is_installed(Path::new(path)) => return String::new(),
             (Some(path), _) => format!("  git hydrate install --server {}\n", shell_word(path)),
+            (None, _) if has_settings(repository) => return String::new(),
             (None, Some((host, path))) => {
-                format!("  ssh {} git hydrate install --server {}\n", shell_word(host), shell_word(path))
+                let command = format!("git hydrate install --server {}", shell_word(path));
+                format!(
+                    "  on {}, as an account that logs in there and owns the repository:\n  {command}\n",
+                    printable(host)
+                )
             }
             (None, None) => ANYWHERE.to_owned(),
         },
     };
     format!("\nonce, so that pushes hydrate\n{steps}")
+}
+
+/// Whether the remote shows settings of hydration, which an installation begins with.
+fn has_settings(repository: &Repository) -> bool {
+    let listed = heads::dry_remote(repository)
+        .and_then(|remote| repository.git().output(&["ls-remote", "--refs", "--", &remote, SETTINGS_REF]).ok());
+    listed.is_some_and(|listed| !listed.is_empty())
 }
 
 /// Whether pushes to the repository of this machine at `path` hydrate, as far as can be seen.

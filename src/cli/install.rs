@@ -255,7 +255,7 @@ struct RepointedJson {
 fn copies_text(copies: &CopiesToLeave) -> String {
     let branch = printable(&copies.branch);
     let mut text = format!(
-        "# Argo CD follows copies on {branch}, which no push moves any more. Point the Application that applies them at the files \
+        "# Argo CD follows copies on {branch}, which no push moves once git-hydrate is uninstalled. Point the Application that applies them at the files \
          above, on their dry branch, before you delete {branch}:\n"
     );
     text.extend(copies.paths.iter().map(|path| format!("#   {}\n", printable(path.as_str()))));

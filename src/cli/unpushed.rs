@@ -6,10 +6,7 @@
 use dry_files::diag::shell_word;
 
 use crate::repo::{Expected, ObjectId, RefEdit, Refs, Repository, update_refs};
-use crate::settings::SETTINGS_REF;
-
-/// The last settings that this clone made.
-pub(super) const UNPUSHED_REF: &str = "refs/hydrate-unpushed/config";
+use crate::settings::{SETTINGS_REF, UNPUSHED_REF};
 
 /// Brings settings back that a fetch from `remote` replaced before they were pushed, and answers what to tell the user of
 /// them; forgets those that the remote has.

@@ -6,13 +6,14 @@ use anyhow::{anyhow, bail};
 use dry_files::diag::shell_word;
 
 use super::super::clone::FETCH;
-use super::super::unpushed::UNPUSHED_REF;
 use super::super::{Outcome, WrongUse, in_the_way, output};
 use super::record::{identity, tree_of};
 use super::{checked, seeds, server_of};
 use crate::owners::policy::files_of;
-use crate::repo::{Commit, Expected, NewCommit, ObjectBuffer, ObjectId, RefEdit, Repository, update_refs};
-use crate::settings::{Data, Mapping, SECRET_FILES, SETTINGS_FILE, SETTINGS_REF, SettingsFiles as Files, Value, edit};
+use crate::repo::{Commit, Expected, NewCommit, ObjectBuffer, ObjectId, RefEdit, Repository, object_id, update_refs};
+use crate::settings::{
+    Data, Mapping, SECRET_FILES, SETTINGS_FILE, SETTINGS_REF, SettingsFiles as Files, UNPUSHED_REF, Value, edit,
+};
 
 /// Fetches the settings of the server and makes the commits that it does not have again, on top of them.
 ///
@@ -31,7 +32,7 @@ pub(super) fn rebase(repository: &Repository, mine: bool, json: bool) -> anyhow:
     let refspec = format!("+{SETTINGS_REF}*:{SETTINGS_REF}*");
     in_the_way::fetch(repository, &remote, (&FETCH, &[&refspec]))?.iter().for_each(output::warn);
     let there = repository.refs()?.get(SETTINGS_REF).unwrap_or(ours);
-    if there != ours && repository.is_ancestor(ours, there) {
+    if there == ours && is_at(repository, &remote, ours)? || there != ours && repository.is_ancestor(ours, there) {
         update_refs(repository, &[to(UNPUSHED_REF, ours, None)], "hydrate: the settings are pushed")?;
         return tell(json, false, "the server has the settings of this clone", None, None);
     }
@@ -53,6 +54,13 @@ pub(super) fn rebase(repository: &Repository, mine: bool, json: bool) -> anyhow:
         (_, true) => tell(json, true, "the server has the settings of this clone", None, changes),
         _ => tell(json, true, "the settings of this clone are on top of those of the server now", Some(push), changes),
     }
+}
+
+/// Whether the settings of a remote are a commit of this clone: a remote without any leaves those of the clone where they are.
+fn is_at(repository: &Repository, remote: &str, ours: ObjectId) -> anyhow::Result<bool> {
+    let listed = repository.git().output(&["ls-remote", "--refs", "--", remote, SETTINGS_REF])?;
+    let listed = String::from_utf8_lossy(&listed).into_owned();
+    Ok(listed.split('\t').next().and_then(object_id) == Some(ours))
 }
 
 /// Whose random values these settings change, where they have another seed than those of the server.

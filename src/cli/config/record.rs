@@ -5,14 +5,13 @@ use std::collections::BTreeMap;
 use anyhow::{Context as _, bail};
 
 use super::super::output;
-use super::super::unpushed::UNPUSHED_REF;
 use super::server_of;
 use crate::owners::policy::{check_settings, readable_files, settings_files};
 use crate::repo::{
     Expected, Mode, NewCommit, ObjectBuffer, ObjectId, RefEdit, Repository, Signature, TransactionError, TreeEdit,
     update_refs,
 };
-use crate::settings::{SETTINGS_REF, SettingsFiles as Files};
+use crate::settings::{SETTINGS_REF, SettingsFiles as Files, UNPUSHED_REF};
 use dry_files::diag::printable;
 
 pub(super) fn read(repository: &Repository) -> anyhow::Result<Files> {

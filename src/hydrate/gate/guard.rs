@@ -29,7 +29,7 @@ use crate::owners::policy::Policy;
 use crate::owners::setup::Setup;
 use crate::owners::snapshot::Snapshot;
 use crate::repo::{ObjectBuffer, ObjectId, Refs, hidden_by, hidden_from_pushes, is_hidden, object_id, taken_for};
-use crate::settings::SETTINGS_REF;
+use crate::settings::{SETTINGS_REF, UNPUSHED_REF};
 
 /// What a push would do to one ref.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -277,7 +277,8 @@ impl<'a> Guard<'a> {
             let nameless = nameless.map(|nameless| format!("{nameless}; ")).unwrap_or_default();
             let hint = format!(
                 "{nameless}change them on the server with `git hydrate config`; to let an account push them, an admin runs there: {variable}git config \
-                 --add hydrate.settingsPusher NAME && git hydrate install --server"
+                 --add hydrate.settingsPusher NAME && git hydrate install --server; to drop those of the clone: git update-ref -d \
+                 {UNPUSHED_REF} && git fetch origin +{SETTINGS_REF}:{SETTINGS_REF}"
             );
             return Some(Diagnostic::error(format!("only an admin may change the settings in {name}")).hint(hint));
         }

@@ -132,7 +132,13 @@ impl Doctor<'_> {
     fn binary(&mut self, hook: &Hook, script: &str, binary: &Path, again: &str) -> Result<(), Error> {
         let shown = binary.display();
         if !is_executable(binary) {
-            self.bad(format!("{script} runs {shown}, which does not exist: pushes are not {}", hook.work()), again);
+            // The script reads the key, and takes any other word for `refuse`.
+            let word = self.repository.config("hydrate.withoutProgram").unwrap_or_default();
+            let effect = match hook.is_gate() && !matches!(word.as_str(), "" | "warn") {
+                true => "pushes are refused (hydrate.withoutProgram)".to_owned(),
+                false => format!("pushes are not {}", hook.work()),
+            };
+            self.bad(format!("{script} runs {shown}, which does not exist: {effect}"), again);
             return Ok(());
         }
         let dir = self.repository.common_dir();

@@ -227,8 +227,12 @@ impl Doctor<'_> {
     ) {
         let dry: Vec<&str> = dry.iter().copied().filter(|name| !name.is_empty()).collect();
         if !dry.is_empty() {
-            let remedy = format!("have changes of it reviewed: {}", self.protection(remote));
-            self.advise(format!("{}: who may push to it decides what is deployed", names(&dry)), remedy);
+            let what = format!("{}: who may push to it decides what is deployed", names(&dry));
+            match probe.is_of_server() {
+                // Its hooks are all that this program can do for it.
+                true => self.good(what),
+                false => self.advise(what, format!("have changes of it reviewed: {}", self.protection(remote))),
+            }
         }
         match settings {
             _ if probe.hidden.contains(SETTINGS_REF) => {}
@@ -348,7 +352,8 @@ impl Doctor<'_> {
         match forge(&url) {
             Some((name, how)) => format!("on {name}: {how}"),
             None => {
-                "where hooks can run: git hydrate install --server; else by a rule of the platform for these branches"
+                "where hooks can run, on the server: git hydrate install --server REPO.git; else by a rule of the platform for these \
+                 branches"
                     .to_owned()
             }
         }
