@@ -192,6 +192,11 @@ fn whoever_may_push_the_settings_rolls_back_from_a_clone() {
     );
     // Nothing of it is left in the clone, so no later push brings it.
     assert_eq!(tip(&server, PROD), tips[3]);
+    let command = told.stderr.split("an admin runs on the server, in the repository: ").nth(1).expect("a command");
+    assert!(
+        command.contains("rollback environments/prod --to ") && command.contains("--reason 'payments fail'"),
+        "{told:?}"
+    );
     let refs = clone.git(&["for-each-ref", "--format=%(objectname) %(refname)"]);
     let there = server.git(&["rev-parse", "--verify", "-q", "refs/hydrate/config"]);
     assert!(!refs.contains("unpushed") && refs.contains(&format!("{there} refs/hydrate/config")), "{refs}");

@@ -170,7 +170,9 @@ pub(super) fn rollback(arguments: &RollbackArguments, json: bool) -> anyhow::Res
     };
     let nothing = format!("{nothing}\nhint: {log} shows the commits; to keep it as it is: git hydrate hold");
     let what = format!("roll {}{} back to {}", of(names), site.branch, at.to_hex_with_len(7));
-    hold_at(site, &arguments.held, (at, arguments.allow_removal), (&what, Some(nothing)), json)
+    let removal = if arguments.allow_removal { " --allow-removal" } else { "" };
+    let command = format!("rollback {} --to {at}{removal}", shell_word(site.branch.as_str()));
+    hold_at(site, &arguments.held, (at, arguments.allow_removal), (&what, &command, Some(nothing)), json)
 }
 
 /// `web-prod of `, before a branch.
@@ -186,16 +188,20 @@ pub(super) fn hold(arguments: &HoldArguments, json: bool) -> anyhow::Result<Outc
     site.refuse_within(&arguments.held.application)?;
     let at = target::shown(&site.clone, &site.branch, site.tip()?)?;
     let what = format!("hold {}{}", of(&arguments.held.application), site.branch);
-    hold_at(site, &arguments.held, (at, false), (&what, None), json)
+    let command = format!("hold {}", shell_word(site.branch.as_str()));
+    hold_at(site, &arguments.held, (at, false), (&what, &command, None), json)
 }
 
 fn hold_at(
     site: Site,
     held: &Held,
     (at, allow_removal): (ObjectId, bool),
-    (what, nothing): (&str, Option<String>),
+    (what, command, nothing): (&str, &str, Option<String>),
     json: bool,
 ) -> anyhow::Result<Outcome> {
+    let until = held.until.as_ref().map(|until| format!(" --until {}", shell_word(until))).unwrap_or_default();
+    let (names, reason) = (options(&held.application), shell_word(&held.reason));
+    let command = format!("{command}{names} --reason {reason}{until} --yes");
     let (reason, until) = (held.reason.clone(), held.until.clone());
     let hold = Hold { at, reason, applications: held.application.clone(), until, allow_removal };
     let mut holds = site.holds.clone();
@@ -209,7 +215,8 @@ fn hold_at(
     let message = format!("{what}: {}", held.reason);
     let question = format!("{what}, until git hydrate resume {}{}", site.branch, options(&held.application));
     let target = Some(target::Target::of(&site.clone, &site.branch, at)?);
-    Change { site: &site, holds, message, question, target, nothing, names: &held.application, is_held: true }
+    let names = &held.application[..];
+    Change { site: &site, holds, message, question, command, target, nothing, names, is_held: true }
         .make(&held.way, json)
 }
 
@@ -243,7 +250,8 @@ pub(super) fn resume(arguments: &ResumeArguments, json: bool) -> anyhow::Result<
     holds.set(site.branch.clone(), rest);
     let message = format!("resume {}{}", of(&arguments.application), site.branch);
     let (question, names) = (message.clone(), &arguments.application[..]);
-    Change { site: &site, holds, message, question, target: None, nothing: None, names, is_held: false }
+    let command = format!("resume {}{} --yes", shell_word(site.branch.as_str()), options(names));
+    Change { site: &site, holds, message, question, command, target: None, nothing: None, names, is_held: false }
         .make(&arguments.way, json)
 }
 

@@ -31,6 +31,8 @@ pub(super) struct Change<'a> {
     pub message: String,
     /// What is asked before.
     pub question: String,
+    /// What does it on the server, behind `git hydrate`.
+    pub command: String,
     /// Where the branch goes, or stays; none where it is let go.
     pub target: Option<Target>,
     /// What is wrong if no object changes.
@@ -173,7 +175,11 @@ impl Change<'_> {
         if !pushed.context("starting git")?.success() {
             unpushed::restore(&self.site.clone.repository, before)?;
             let remote = printable(remote);
-            bail!("nothing was changed, here or there: `{remote}` does not take the settings from you");
+            let command = printable(&self.command);
+            bail!(
+                "nothing was changed, here or there: `{remote}` does not take the settings from you\nhint: an admin runs on the \
+                 server, in the repository: git hydrate {command}"
+            );
         }
         match is_json {
             true => output::print_json(&serde_json::json!({ "changed": true, "pushed": SETTINGS_REF }))?,
