@@ -11,6 +11,7 @@
 //! | Kustomize's hash in the name of a ConfigMap or Secret differs | changed; its old name is [listed](ChangedObjects::gone) |
 //! | an object whose name the API server completes has other content | one removed, one added |
 //! | a path has an object twice, and then once | changed |
+//! | the line of a namespace comes or goes that is the one of the Application anyway, where that is known | changed |
 
 use std::collections::hash_map::DefaultHasher;
 use std::collections::{BTreeMap, BTreeSet, HashMap, HashSet, VecDeque};
@@ -145,6 +146,8 @@ struct Sighting {
     identity: Identity,
     /// Of its text.
     digest: u64,
+    /// Whether its namespace is that of its Application: none is written.
+    is_placed: bool,
 }
 
 /// What makes two sightings one object.
@@ -159,7 +162,12 @@ impl Tally {
     /// Compares `manifest.yaml` of a path before and after, empty where there is none. Answers whether both are objects; what
     /// is not counts for nothing.
     pub(crate) fn add(&mut self, path: &RepoPath, old: &[u8], new: &[u8]) -> bool {
-        let number = self.paths.len();
+        self.add_within(path, None, old, new)
+    }
+
+    /// [`Tally::add`] of a path whose objects without a namespace go to that of their Application.
+    pub(crate) fn add_within(&mut self, path: &RepoPath, namespace: Option<&str>, old: &[u8], new: &[u8]) -> bool {
+        let number = (self.paths.len(), namespace);
         let [old_only, new_only] = without_equal(old, new).map(|documents| seen(&documents, number));
         let is_readable = old_only.is_some() && new_only.is_some();
         let (was, is) = (old_only.unwrap_or_default(), new_only.unwrap_or_default());
@@ -208,8 +216,21 @@ impl Sighting {
         (self.path, &self.identity)
     }
 
+    /// In the namespace of its Application, where it has none of its own and is of one.
+    fn placed(mut self, namespace: Option<&str>) -> Self {
+        let key = &mut self.identity.key;
+        if let Some(namespace) =
+            namespace.filter(|_| key.namespace.is_empty() && !is_cluster_kind(&key.group, &key.kind))
+        {
+            namespace.clone_into(&mut key.namespace);
+            self.is_placed = true;
+        }
+        self
+    }
+
     fn named(self, paths: &[(RepoPath, ObjectCounts)], renamed_to: Option<String>) -> GoneObject {
         let Key { group, kind, namespace, name } = self.identity.key;
+        let namespace = if self.is_placed { String::new() } else { namespace };
         GoneObject { group, kind, namespace, name, path: paths[self.path].0.clone(), renamed_to }
     }
 }
@@ -230,8 +251,11 @@ fn take_one(left: &mut HashMap<&[u8], usize>, document: &[u8]) -> bool {
     one.map(|count| *count -= 1).is_some()
 }
 
+/// A path by its number, and the namespace of its objects that name none.
+type Where<'n> = (usize, Option<&'n str>);
+
 /// The objects of some documents; none when one of them is not an object.
-fn seen(documents: &[&[u8]], path: usize) -> Option<Vec<Sighting>> {
+fn seen(documents: &[&[u8]], path: Where<'_>) -> Option<Vec<Sighting>> {
     let seen: Option<Vec<Vec<Sighting>>> = documents.iter().map(|document| sightings(document, path)).collect();
     Some(each_once(seen?.into_iter().flatten()))
 }
@@ -309,19 +333,20 @@ fn stem(one: &Sighting) -> Option<Stem<'_>> {
 }
 
 /// What a text has, whether or not anything of it differs.
-fn identities(text: &[u8], path: usize) -> BTreeSet<Identity> {
+fn identities(text: &[u8], path: Where<'_>) -> BTreeSet<Identity> {
     let seen = documents(text).filter_map(|document| sightings(document, path));
     seen.flatten().map(|one| one.identity).collect()
 }
 
 /// The objects of a document: one but for a list; none when it is not an object.
-fn sightings(document: &[u8], path: usize) -> Option<Vec<Sighting>> {
+fn sightings(document: &[u8], (path, namespace): Where<'_>) -> Option<Vec<Sighting>> {
     if let Some(key) = plain_key(document) {
         let identity = Identity { key, content: None };
-        return Some(vec![Sighting { path, identity, digest: digest(document) }]);
+        let plain = Sighting { path, identity, digest: digest(document), is_placed: false };
+        return Some(vec![plain.placed(namespace)]);
     }
     let manifests = read(document, Source::Output("manifest.yaml")).ok()?;
-    Some(manifests.iter().map(|manifest| sighting(manifest, path)).collect())
+    Some(manifests.iter().map(|manifest| sighting(manifest, path).placed(namespace)).collect())
 }
 
 fn sighting(manifest: &Manifest, path: usize) -> Sighting {
@@ -330,7 +355,7 @@ fn sighting(manifest: &Manifest, path: usize) -> Sighting {
         Some(key) => (key, None),
         None => (unnamed(manifest), Some(digest)),
     };
-    Sighting { path, identity: Identity { key: in_scope(key), content }, digest }
+    Sighting { path, identity: Identity { key: in_scope(key), content }, digest, is_placed: false }
 }
 
 /// What an object is called whose name the API server completes.
@@ -452,6 +477,25 @@ mod tests {
     fn told(changed: &ChangedObjects) -> String {
         let gone: Vec<String> = changed.gone.iter().map(ToString::to_string).collect();
         [vec![changed.counts.to_string()], gone].concat().join("; ")
+    }
+
+    #[test]
+    fn an_object_without_a_namespace_is_in_that_of_its_application() {
+        let (with, without) = (document("v1 Service shop/web", "1"), document("v1 Service web", "1"));
+        let rows = [
+            (Some("shop"), "1 object changed"),
+            (Some("other"), "1 object added, 1 removed; removed Service shop/web"),
+            (None, "1 object added, 1 removed; removed Service shop/web"),
+        ];
+        let path = RepoPath::new("web").expect("plain");
+        for (namespace, expected) in rows {
+            let mut tally = Tally::default();
+            assert!(tally.add_within(&path, namespace, with.as_bytes(), without.as_bytes()));
+            assert_eq!(told(&tally.finish()), expected, "{namespace:?}");
+        }
+        let mut tally = Tally::default();
+        tally.add_within(&path, Some("shop"), without.as_bytes(), b"");
+        assert_eq!(told(&tally.finish()), "1 object removed; removed Service web", "as it was written");
     }
 
     #[test]

@@ -226,7 +226,8 @@ impl ApplicationDiff {
 fn counted(environment: &PreviewedBranch) -> ChangedObjects {
     let mut tally = Tally::default();
     for path in &environment.paths {
-        tally.add(&path.path, path.old.as_deref().unwrap_or_default(), path.new.as_deref().unwrap_or_default());
+        let [old, new] = [&path.old, &path.new].map(|text| text.as_deref().unwrap_or_default());
+        tally.add_within(&path.path, path.namespace.as_deref(), old, new);
     }
     tally.finish()
 }

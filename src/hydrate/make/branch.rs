@@ -109,6 +109,8 @@ struct Progress {
     commits: Vec<HydratedCommit>,
     /// How many objects each path of the only commit has, where all were rendered for it.
     rendered: Option<BTreeMap<RepoPath, usize>>,
+    /// The namespaces of Applications, by the paths that its commits wrote.
+    namespaces: BTreeMap<RepoPath, String>,
     /// What of its objects differs from before the run, once that was found out.
     objects: Option<ChangedObjects>,
     skipped: Vec<Skipped>,

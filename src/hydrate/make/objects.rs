@@ -21,7 +21,7 @@ pub(crate) fn changed(branch: &Branch, found: &Snapshot<'_>) -> Result<Option<Ch
     for path in paths {
         let (was, is) = (manifest_of(&old, path)?, manifest_of(&new, path)?);
         if was != is {
-            tally.add(path, &text(&found.buffer, was), &text(&found.buffer, is));
+            tally.add_within(path, branch.namespace(path), &text(&found.buffer, was), &text(&found.buffer, is));
         }
     }
     Ok(Some(tally.finish()))

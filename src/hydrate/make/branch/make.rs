@@ -49,12 +49,15 @@ impl Branch {
         let there = There { tree: found.tree_of(base), made: self.made_below.map(|made| found.tree_of(made)) };
         let mut edits = Edits::default();
         let (mut changed, mut objects) = (Vec::new(), Some(BTreeMap::new()));
+        let mut namespaces = BTreeMap::new();
         let mut touched = BTreeSet::new();
         let make = |path: &PathOutput<'_>| self.write_path(&there, (policy, buffer), &plain, path, keeps);
         for (path, written) in paths.iter().zip(in_shares(paths, make)) {
             let Some(Written { same, files }) = written? else { continue };
             if !same {
                 changed.push(path.dir.clone());
+                let namespace = path.application.and_then(|application| application.destination_namespace.clone());
+                namespaces.extend(namespace.map(|namespace| (path.dir.clone(), namespace)));
                 objects = counted(objects, path);
             }
             touched.insert(metadata_dir(&policy.settings, &self.name, path.dir));
@@ -108,6 +111,7 @@ impl Branch {
             new_sync,
             commit: Some(commit),
             changed,
+            namespaces,
             objects,
             removed,
             left: LeftBehind::default(),
@@ -338,6 +342,8 @@ pub(crate) struct BranchUpdate {
     pub commit: Option<Commit>,
     /// Destination paths whose manifests changed, new ones included.
     pub changed: Vec<RepoPath>,
+    /// The namespace of the objects of each of them that name none, where its Application says it.
+    pub namespaces: BTreeMap<RepoPath, String>,
     /// How many objects each of them has, where all were rendered now.
     pub objects: Option<BTreeMap<RepoPath, usize>>,
     /// Destination paths that were removed.

@@ -45,11 +45,24 @@ impl Branch {
 
     /// Takes over what was made of a dry commit, with these settings.
     pub(crate) fn take(&mut self, made: BranchUpdate, dry: &DryCommit, settings: Option<ObjectId>) {
-        let BranchUpdate { new_sync, commit, changed, objects, removed, left, drawn, seen, identities, inputs } = made;
+        let BranchUpdate {
+            new_sync,
+            commit,
+            changed,
+            namespaces,
+            objects,
+            removed,
+            left,
+            drawn,
+            seen,
+            identities,
+            inputs,
+        } = made;
         (self.drawn, self.seen, self.identities, self.inputs) = (drawn, seen, identities, inputs);
         self.progress.new_sync = new_sync;
         self.left = left;
         if let Some(commit) = commit {
+            self.progress.namespaces.extend(namespaces);
             self.progress.rendered = objects.filter(|_| self.progress.commits.is_empty());
             self.progress.commits.push(HydratedCommit { changed, removed, ..HydratedCommit::of(commit.id, dry) });
             self.tip = Some(commit);
@@ -63,6 +76,11 @@ impl Branch {
     /// The destination paths that its commits of this run wrote or removed.
     pub(crate) fn moved_paths(&self) -> BTreeSet<&RepoPath> {
         self.own_commits().iter().flat_map(|commit| commit.changed.iter().chain(&commit.removed)).collect()
+    }
+
+    /// The namespace of the objects of a path that name none, where that is known.
+    pub(crate) fn namespace(&self, path: &RepoPath) -> Option<&str> {
+        self.progress.namespaces.get(path).map(String::as_str)
     }
 
     /// The commits that the run made of its dry branch, after those of other dry branches that share it.
