@@ -2,7 +2,7 @@
 
 use serde_json::Value;
 
-use crate::push::{config_map, dry, tip};
+use crate::push::{application, config_map, dry, tip};
 use crate::support::{Lab, Repo};
 
 const FILE: &str = "apps/web/dev/service.yaml";
@@ -412,4 +412,58 @@ fn objects_made_to_take_all_time_and_memory_stop_no_push() {
         assert!(!answer.contains("signal") && !answer.contains("trying again"), "{answer}");
         assert_ne!(tip(&server, "environments/dev"), before);
     }
+}
+
+/// A chart that both environments render.
+const SHARED: &str = "apiVersion: apps/v1\nkind: Deployment\nmetadata:\n  name: web\nspec:\n  replica: {{ .Values.replicaCount }}\n  \
+                      selector: {matchLabels: {app: web}}\n  template:\n    metadata: {labels: {app: web}}\n    spec: {containers: [{name: \
+                      web, image: nginx}]}\n";
+
+/// Applications of a chart that two environments share, with this template, not pushed yet.
+fn shared_chart(lab: &Lab, template: &str) -> Repo {
+    let server = lab.server();
+    let clone = dry(&server, &["web"], &["dev", "prod"]);
+    clone.push().success();
+    clone.git(&["fetch", "-q"]);
+    let shared = |env| {
+        let (file, text) = application("web", env);
+        (file, text.replace(&format!("apps/web/{env}"), "charts/web"))
+    };
+    let (dev, prod) = (shared("dev"), shared("prod"));
+    let chart = ("charts/web/Chart.yaml", "apiVersion: v2\nname: web\nversion: 1.0.0\n");
+    let values = ("charts/web/values.yaml", "replicaCount: 3\nport: 8080\n");
+    clone.commit(
+        "chart",
+        &[(&dev.0, &dev.1), (&prod.0, &prod.1), chart, values, ("charts/web/templates/web.yaml", template)],
+    );
+    clone
+}
+
+#[test]
+fn a_wrong_name_in_a_template_has_its_line_there_and_all_applications_are_named() {
+    let lab = Lab::new();
+    let clone = shared_chart(&lab, SHARED);
+    let said = clone.push().success().remote().join("\n");
+    assert!(said.contains("`spec.replica` is not a field") && said.contains("did you mean `replicas`"), "{said}");
+    assert!(said.contains("--> charts/web/templates/web.yaml:6"), "{said}");
+    assert!(said.contains("= application: web-dev, web-prod"), "{said}");
+}
+
+#[test]
+fn a_wrong_value_in_a_template_has_the_line_that_sets_it() {
+    let lab = Lab::new();
+    let clone = shared_chart(&lab, &SHARED.replace("replica:", "replicas:"));
+    clone.commit("below zero", &[("charts/web/values.yaml", "port: 8080\nreplicaCount: -3\n")]);
+    let said = clone.push().success().remote().join("\n");
+    assert!(said.contains("--> charts/web/values.yaml:2"), "{said}");
+}
+
+#[test]
+fn yaml_that_a_template_prints_wrong_has_the_line_of_the_template() {
+    let lab = Lab::new();
+    let template = "{{- if .Values.port }}\napiVersion: v1\nkind: ConfigMap\nmetadata:\n  name: web\ndata:\n  A: b\n   PORT: {{ \
+                    .Values.port | quote }}\n{{- end }}\n";
+    let clone = shared_chart(&lab, template);
+    let said = clone.push().success().remote().join("\n");
+    assert!(said.contains("--> charts/web/templates/web.yaml:8"), "{said}");
 }

@@ -1,6 +1,6 @@
 //! What is reported of answers: those that are alike together, the refusals first.
 
-use std::collections::HashMap;
+use std::collections::{BTreeSet, HashMap};
 
 use dry_files::diag::{Diagnostic, Span};
 use kube_validate::Reason;
@@ -179,7 +179,9 @@ impl<'a> Alike<'a> {
         let is_of_template =
             span.as_ref().is_some_and(|span| span.path.components().any(|directory| directory == "templates"));
         let diagnostic = Diagnostic::warning(text).at(span.unwrap_or_else(|| application.places.name.clone()));
-        let diagnostic = application.tells(diagnostic.of(application.name.as_str()));
+        let others = self.applications.iter().skip(1).map(|other| other.name.to_string());
+        let diagnostic = diagnostic.of(application.name.as_str()).also_of(others.collect::<BTreeSet<_>>());
+        let diagnostic = application.tells(diagnostic);
         let diagnostic = match (self.first.is_without_namespace(), finding.reason) {
             (true, _) => diagnostic.hint(NAMESPACE_FOR_ALL),
             (false, Reason::NotServed) if is_of_template => diagnostic.hint(CHOSEN),

@@ -94,6 +94,11 @@ impl<'p> Places<'p> {
         {
             return span(*number);
         }
+        // A name is wrong where it is written, whatever value it has: a template is not YAML, and has it all the same.
+        let template = || text.as_deref().and_then(|text| in_template(text, object, &field));
+        if let (None, false, Some(line)) = (&written, is_value, template()) {
+            return span(line);
+        }
         if !self.time_left.is_zero() {
             let begun = Instant::now();
             let looked_for = Field { manifest, file: file.as_ref(), path: &field, is_value };
@@ -117,7 +122,6 @@ impl<'p> Places<'p> {
                 return Some(Span { line: found.line, ..Span::file(path) }.quoting(&text));
             }
         }
-        let template = || text.as_deref().and_then(|text| in_template(text, object, &field));
         match written.map(|line| line.number).or_else(template) {
             Some(line) => span(line),
             None => file.clone().map(Span::file),

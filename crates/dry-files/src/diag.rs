@@ -25,6 +25,9 @@ const LINES_MAX: usize = 400;
 /// How long a line may be to be quoted, in characters.
 const QUOTE_CHARS_MAX: usize = 2000;
 
+/// How many Applications are named.
+const APPLICATIONS_MAX: usize = 8;
+
 /// What is written in place of text that was left out.
 const LEFT_OUT: &str = "…";
 
@@ -195,6 +198,9 @@ pub struct Diagnostic {
     /// The Application that failed by it, when the place alone does not tell.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub application: Option<String>,
+    /// The other Applications that it is said of too.
+    #[serde(default, rename = "otherApplications", skip_serializing_if = "Vec::is_empty")]
+    pub other_applications: Vec<String>,
     /// What made the Application that it is about, and from what, when it is in no file itself.
     #[serde(default, rename = "madeBy", skip_serializing_if = "Option::is_none")]
     pub made_by: Option<Box<Origin>>,
@@ -227,6 +233,7 @@ impl Diagnostic {
             span: None,
             label: String::new(),
             application: None,
+            other_applications: Vec::new(),
             made_by: None,
             hint: None,
             refusal: None,
@@ -262,6 +269,12 @@ impl Diagnostic {
     /// Names the Application that failed by this mistake.
     pub fn of(mut self, application: impl Into<String>) -> Self {
         self.application = Some(clipped(application.into()));
+        self
+    }
+
+    /// Names other Applications that it is said of too.
+    pub fn also_of(mut self, applications: impl IntoIterator<Item = String>) -> Self {
+        self.other_applications = applications.into_iter().map(clipped).collect();
         self
     }
 
@@ -350,7 +363,10 @@ impl fmt::Display for Diagnostic {
             }
         }
         if let Some(application) = &self.application {
-            write!(f, "\n  = application: {}", shown(application))?;
+            let others = &self.other_applications;
+            let names = [application].into_iter().chain(others).map(|name| shown(name));
+            let what = if others.is_empty() { "application" } else { "applications" };
+            write!(f, "\n  = {what}: {}", more::listed(names, APPLICATIONS_MAX))?;
         }
         if let Some(maker) = &self.made_by {
             write!(f, "\n  = made by {maker}")?;

@@ -73,7 +73,8 @@ pub(super) fn render(
             let reason = "error converting YAML to JSON: yaml: invalid leading UTF-8 octet".to_owned();
             ErrorKind::Manifest { template: name.clone(), reason }.at(dry_files::diag::Span::file(file.origin.clone()))
         })?;
-        rendered.push(RenderedFile { name: name.clone(), text, origin: file.origin.clone() });
+        let (origin, source) = (file.origin.clone(), file.data.clone());
+        rendered.push(RenderedFile { name: name.clone(), text, origin, source });
         if until == Some(name) {
             break;
         }

@@ -2,6 +2,8 @@
 //!
 //! Reference: helm 4.2.3 and 4.2.4 pkg/release/v1/util and pkg/cmd/template.go. Cases `out-*`.
 
+use std::sync::Arc;
+
 use dry_files::diag::Span;
 use dry_files::path::RepoPath;
 use go_std::json::fold_name;
@@ -82,6 +84,8 @@ pub(super) struct RenderedFile {
     pub text: String,
     /// Where the template is in the repository.
     pub origin: RepoPath,
+    /// The template.
+    pub source: Arc<[u8]>,
 }
 
 /// One document of the output.
@@ -166,9 +170,11 @@ fn document(file: &RenderedFile, text: &str, warnings: &mut Vec<String>) -> Resu
     let value = match sigs::unmarshal(text.as_bytes(), &Limits::default()) {
         Ok(value) => value,
         Err(error) => {
-            let found = wrong(file, error.to_string());
-            let Some(before) = (error.line() as usize).checked_sub(1) else { return Err(found) };
+            let reason = error.to_string();
+            let Some(before) = (error.line() as usize).checked_sub(1) else { return Err(wrong(file, reason)) };
             let line = text.lines().nth(before).unwrap_or_default();
+            let kind = ErrorKind::Manifest { template: file.name.clone(), reason };
+            let found = kind.at(template_line(file, line).unwrap_or_else(|| Span::file(file.origin.clone())));
             return Err(found.hint(format!("line {} of the rendered document reads `{}`", error.line(), line.trim())));
         }
     };
@@ -189,6 +195,20 @@ fn document(file: &RenderedFile, text: &str, warnings: &mut Vec<String>) -> Resu
         hook: events,
         kind: head.kind,
     }))
+}
+
+/// The line of a template that a printed line comes from: the only one that reads alike, else the only one with its key.
+fn template_line(file: &RenderedFile, printed: &str) -> Option<Span> {
+    let source = std::str::from_utf8(&file.source).ok()?;
+    let printed = printed.trim();
+    let only = |is_it: &dyn Fn(&str) -> bool| {
+        let mut found = source.lines().zip(1_u32..).filter(|(line, _)| is_it(line.trim()));
+        found.next().filter(|_| found.next().is_none()).map(|(_, number)| number)
+    };
+    let key = printed.split_once(':').map(|(key, _)| format!("{key}:")).filter(|key| key.len() > 1);
+    let number = only(&|line| !printed.is_empty() && line == printed);
+    let number = number.or_else(|| key.and_then(|key| only(&|line| line.starts_with(&key))))?;
+    Some(Span { line: number, ..Span::file(file.origin.clone()) }.quoting(source))
 }
 
 fn wrong(file: &RenderedFile, reason: String) -> Error {
