@@ -71,7 +71,7 @@ pub use exec::Tools;
 pub(crate) use expand::{Set, Unexpanded};
 pub use failure::{Error, Failure};
 pub(crate) use failure::{Unrendered, in_seconds};
-pub(crate) use ineffective::Ineffective;
+pub(crate) use ineffective::{Ineffective, Misread};
 pub(crate) use machine::refusing_check;
 pub use machine::{Isolation, Limits, Machine};
 pub(crate) use nothing::{Nothing, why_nothing};

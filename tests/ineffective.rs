@@ -70,3 +70,33 @@ fn a_value_that_nothing_reads_and_an_image_that_nothing_uses_are_told_before_a_p
     let diff = clone.hydrate(&["diff"]).success();
     assert!(!format!("{}{}", diff.stdout, diff.stderr).contains("nothing in the chart"), "{diff:?}");
 }
+
+#[test]
+fn a_value_that_a_changed_template_reads_no_more_is_said_at_the_line_of_the_template() {
+    let lab = Lab::new();
+    let clone = dry(&lab.server(), &["web"], &["dev"]);
+    let template = |name: &str| {
+        format!(
+            "apiVersion: v1\nkind: ConfigMap\nmetadata: {{name: web}}\ndata:\n  level: {{{{ .Values.{name} | quote }}}}\n"
+        )
+    };
+    let file = "apps/web/dev/templates/web.yaml";
+    clone.commit(
+        "A chart",
+        &[
+            ("apps/web/dev/Chart.yaml", "apiVersion: v2\nname: web\nversion: 1.0.0\n"),
+            ("apps/web/dev/values.yaml", "logLevel: info\n"),
+            (file, &template("logLevel")),
+        ],
+    );
+    std::fs::remove_file(clone.path.join("apps/web/dev/config.yaml")).expect("removed");
+    clone.commit("No longer", &[]);
+    clone.push().success();
+    clone.commit("A slip", &[(file, &template("loglevel"))]);
+    let heard = clone.push().success().remote().join("\n");
+    assert!(heard.contains("nothing in the chart reads the value `logLevel` any more"), "{heard}");
+    assert!(heard.contains(&format!("--> {file}:5\n")) && heard.contains("`.Values.loglevel` is read here"), "{heard}");
+    // Not again.
+    clone.commit("Something else", &[("NOTES", "text")]);
+    assert!(!clone.push().success().remote().join("\n").contains("any more"));
+}

@@ -17,6 +17,17 @@ pub(crate) struct Ineffective {
     pub diagnostic: Diagnostic,
     /// Whether it is in the `values.yaml` of a chart, which public charts have such things in too.
     pub is_default: bool,
+    /// The value that no template reads, where they read one of nearly its name.
+    pub misread: Option<Misread>,
+}
+
+/// A value that no template reads, with one of nearly its name that they read.
+#[derive(Debug, Clone, PartialEq)]
+pub(crate) struct Misread {
+    /// `image.tag`
+    pub value: String,
+    /// `image.tagg`
+    pub near: String,
 }
 
 impl Renderers {
@@ -63,7 +74,10 @@ impl ApplicationRender<'_, '_> {
         let edits = self.edits(kustomize)?;
         let unmatched = self.built(&edits, false)?.unmatched;
         let warning = |error: &kustomize::Error| self.placed(error.diagnostic()).as_warning();
-        Ok(unmatched.iter().map(|error| Ineffective { diagnostic: warning(error), is_default: false }).collect())
+        Ok(unmatched
+            .iter()
+            .map(|error| Ineffective { diagnostic: warning(error), is_default: false, misread: None })
+            .collect())
     }
 
     fn unread(&mut self, helm: &Helm) -> Result<Vec<Ineffective>, Failure> {
@@ -80,7 +94,12 @@ impl ApplicationRender<'_, '_> {
         let helm::Unread { path, known, span, is_default } = unread;
         let key = path.last()?;
         let known: Vec<&str> = known.iter().map(String::as_str).collect();
-        let hint = match near(key, &known) {
+        let near = near(key, &known);
+        let misread = near.map(|near| {
+            let of_near: Vec<&str> = path.iter().rev().skip(1).rev().map(String::as_str).chain([near]).collect();
+            Misread { value: path.join("."), near: of_near.join(".") }
+        });
+        let hint = match near {
             Some(near) => format!("did you mean `{near}`?"),
             None if is_default => return None,
             None => "take it away, or correct its name: it has no effect".to_owned(),
@@ -90,7 +109,7 @@ impl ApplicationRender<'_, '_> {
         // Without the text of the line: its value may be a secret.
         let span = span.or_else(in_application).map(Span::unquoted);
         let diagnostic = Diagnostic::warning(text).at(span.unwrap_or_else(|| self.place().clone())).hint(hint);
-        Some(Ineffective { diagnostic, is_default })
+        Some(Ineffective { diagnostic, is_default, misread })
     }
 
     /// Where an Application has a value in its `valuesObject`.

@@ -10,11 +10,11 @@ use crate::hydrate::plan::{Done, Hydration, Rendered, Step};
 use crate::owners::error::HydrateError;
 use crate::owners::policy::render_context;
 use crate::owners::snapshot::Snapshot;
-use crate::render::Ineffective;
+use crate::render::{Ineffective, Misread};
 use crate::repo::{ObjectId, TreeFiles};
-use dry_files::diag::Diagnostic;
+use dry_files::diag::{Diagnostic, Span};
 use dry_files::path::RepoPath;
-use dry_files::view::View;
+use dry_files::view::{Kind, View};
 
 /// A warning for each, once for all Applications that have it.
 pub(crate) fn warnings(
@@ -118,10 +118,9 @@ impl<'a> Dry<'a> {
     /// What of Applications changes nothing, in files that `before` does not have so. What it has with the Applications as they are
     /// now is left out, unless it is in their own documents.
     fn new_since(&self, before: Option<&Self>, applications: &[&Application]) -> Vec<Diagnostic> {
-        let mut all = self.ineffective(applications);
-        all.retain(|one| !one.is_default);
+        let all = self.ineffective(applications);
         let Some(before) = before.filter(|_| !all.is_empty()) else {
-            return all.into_iter().map(|one| one.diagnostic).collect();
+            return all.into_iter().filter(|one| !one.is_default).map(|one| one.diagnostic).collect();
         };
         let known = before.ineffective(applications);
         let (then, now) = (View::new(&before.files), View::new(&self.files));
@@ -134,7 +133,17 @@ impl<'a> Dry<'a> {
                 None => !is_known(),
             }
         };
-        all.into_iter().map(|one| one.diagnostic).filter(is_new).collect()
+        let is_left = |one: &Ineffective| !known.iter().any(|known| known.diagnostic.message == one.diagnostic.message);
+        let mut found = Vec::new();
+        for one in all {
+            if !one.is_default && is_new(&one.diagnostic) {
+                found.push(one.diagnostic);
+            } else if let Some(misread) = one.misread.as_ref().filter(|_| is_left(&one)) {
+                let place = applications.iter().find_map(|application| reader(misread, application, (&then, &now)));
+                found.extend(place.map(|place| no_longer_read(misread, &one.diagnostic, place)));
+            }
+        }
+        found
     }
 
     fn ineffective(&self, applications: &[&Application]) -> Vec<Ineffective> {
@@ -149,4 +158,41 @@ impl<'a> Dry<'a> {
         view.content_id(&application.file) == now.content_id(&application.file)
             && reads.is_some_and(|reads| view.confirms(&reads).unwrap_or(false))
     }
+}
+
+/// That a value which a template read before is read no more, at the line that reads one of nearly its name.
+fn no_longer_read(misread: &Misread, unread: &Diagnostic, place: Span) -> Diagnostic {
+    let Misread { value, near } = misread;
+    let text = format!("nothing in the chart reads the value `{value}` any more");
+    let hint = format!("`.Values.{near}` is read here, and `{value}` is what is set: did you mean that?");
+    Diagnostic { application: unread.application.clone(), ..Diagnostic::warning(text).at(place).hint(hint) }
+}
+
+/// The line of a template, in a file that differs from `then`, that reads a value of nearly the name of one that is set.
+fn reader(misread: &Misread, application: &Application, (then, now): (&View<'_>, &View<'_>)) -> Option<Span> {
+    let wanted = format!(".Values.{}", misread.near);
+    let is_name = |c: char| c.is_ascii_alphanumeric() || c == '_';
+    let reads = |line: &str| line.split(&wanted).skip(1).any(|rest| !rest.starts_with(is_name));
+    for part in application.parts() {
+        let mut dirs = vec![part.dry.path.join(&RepoPath::new("templates").ok()?)];
+        while let Some(dir) = dirs.pop() {
+            let Ok(entries) = now.list(&dir) else { continue };
+            for entry in entries.iter() {
+                let Ok(name) = RepoPath::new(&entry.name) else { continue };
+                let path = dir.join(&name);
+                match entry.kind {
+                    Kind::Directory => dirs.push(path),
+                    Kind::File if then.content_id(&path) != now.content_id(&path) => {
+                        let Ok(file) = now.read(&path) else { continue };
+                        let text = String::from_utf8_lossy(&file.data);
+                        if let Some((_, line)) = text.lines().zip(1_u32..).find(|(line, _)| reads(line)) {
+                            return Some(Span { line, ..Span::file(path) }.quoting(&text));
+                        }
+                    }
+                    Kind::File | Kind::Link | Kind::Submodule => {}
+                }
+            }
+        }
+    }
+    None
 }
