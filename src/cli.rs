@@ -326,12 +326,24 @@ fn close_command(word: &str) -> Option<String> {
     closest.filter(|name| *name != word).map(str::to_owned)
 }
 
+/// What to say of a word that names no command, since a freeze is a setting.
+const FREEZING: &str = "\
+hint: a freeze is a setting: git hydrate config set frozen.BRANCH '{reason: TEXT}'
+hint: to keep a branch at what it has now: git hydrate hold BRANCH --reason TEXT";
+
+/// See [`FREEZING`].
+const THAWING: &str = "hint: a freeze is a setting: git hydrate config unset frozen.BRANCH";
+
 /// Prints what clap has to say: help and version on standard output, mistakes on standard error.
 fn usage(error: &clap::Error) -> ExitCode {
     // The reader of our help may go away: that is no failure.
     drop(error.print());
     let word = std::env::args().skip(1).find(|argument| !argument.starts_with('-'));
-    if let (ErrorKind::UnknownArgument, Some(command)) = (error.kind(), word.and_then(|word| close_command(&word))) {
+    let word = word.filter(|_| error.kind() == ErrorKind::UnknownArgument);
+    if let Some(word) = word.as_deref().filter(|word| ["freeze", "unfreeze", "thaw"].contains(word)) {
+        let said = if word == "freeze" { FREEZING } else { THAWING };
+        output::warn(&said);
+    } else if let Some(command) = word.and_then(|word| close_command(&word)) {
         output::warn(&format!("hint: did you mean `git hydrate {command}`?"));
     }
     match error.kind() {

@@ -308,6 +308,10 @@ fn a_field_leads_to_the_lines_of_the_values_that_set_it() {
         answer.stderr.starts_with("error: Deployment shop has no field `spec.replica`\n  spec.replicas\n"),
         "{answer:?}"
     );
+    // However long the path is, one that ends with what was asked for comes first.
+    let answer = server.hydrate(&["explain", "deploy/shop/image"]).exits(2);
+    let first = "error: Deployment shop has no field `image`\n  spec.template.spec.containers[";
+    assert!(answer.stderr.starts_with(first), "{answer:?}");
 }
 
 #[test]

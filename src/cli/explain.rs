@@ -139,7 +139,12 @@ fn line_of_field(clone: &Clone, one: &Candidate, field: &str) -> anyhow::Result<
         Ok(line) => return Ok(line),
         Err(known) => known,
     };
-    known.sort_by(|a, b| strsim::jaro_winkler(b, field).total_cmp(&strsim::jaro_winkler(a, field)));
+    // A path that ends with what was asked for is what was meant, however long it is.
+    let is_end = |known: &str| known == field || known.ends_with(&format!(".{field}"));
+    known.sort_by(|a, b| {
+        let alike = strsim::jaro_winkler(b, field).total_cmp(&strsim::jaro_winkler(a, field));
+        is_end(b).cmp(&is_end(a)).then(alike)
+    });
     let mut text = format!("{} has no field `{field}`", one.object);
     for field in known.iter().take(FIELDS_MAX) {
         let _ = write!(text, "\n  {field}");
