@@ -57,7 +57,8 @@ fn asked(new: &Repo, old: &Repo) -> Answer {
 
 /// The findings that the move is the cause of, each with its command.
 fn lacking(answer: &Answer) -> Vec<(String, String)> {
-    let end = answer.stdout.find("advice   Applications name a repository by its URL").expect("is said");
+    let ends = ["advice   Applications name a repository by its URL", "good     Applications may name "];
+    let end = ends.iter().find_map(|end| answer.stdout.find(end)).expect("is said");
     let lines: Vec<&str> = answer.stdout[..end].lines().collect();
     lines.chunks(2).map(|two| (two[0].trim().to_owned(), two.get(1).unwrap_or(&"").trim().to_owned())).collect()
 }

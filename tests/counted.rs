@@ -60,6 +60,21 @@ fn a_push_counts_objects_and_names_what_it_removes() {
 }
 
 #[test]
+fn a_namespace_that_the_application_says_anyway_makes_no_other_object() {
+    let lab = Lab::new();
+    let clone = dry(&lab.server(), &["web"], &["dev"]);
+    let map = |namespace: &str| {
+        format!("apiVersion: v1\nkind: ConfigMap\nmetadata: {{name: web{namespace}}}\ndata: {{a: b}}\n")
+    };
+    clone.commit("in its own", &[(CONFIG, &map(", namespace: web"))]);
+    clone.push().success();
+    clone.commit("no line", &[(CONFIG, &map(""))]);
+    assert_eq!(line(&told(&clone)), "1 of 1 manifests changed: 1 object changed");
+    clone.commit("another", &[(CONFIG, &map(", namespace: other"))]);
+    assert_eq!(line(&told(&clone)), "1 of 1 manifests changed: 1 object added, 1 removed");
+}
+
+#[test]
 fn of_many_objects_that_go_ten_are_named_with_the_command_that_names_all() {
     let lab = Lab::new();
     let server = lab.server();

@@ -182,8 +182,9 @@ impl Tally {
             }
         }
         self.paths.push((path.clone(), ObjectCounts { changed, ..ObjectCounts::default() }));
-        self.old.extend(was);
-        self.new.extend(is);
+        // Between Applications, objects are what they are called as they are written.
+        self.old.extend(was.into_iter().map(Sighting::as_written));
+        self.new.extend(is.into_iter().map(Sighting::as_written));
         is_readable
     }
 
@@ -228,9 +229,16 @@ impl Sighting {
         self
     }
 
+    /// With the namespace that is written, or none.
+    fn as_written(mut self) -> Self {
+        if std::mem::take(&mut self.is_placed) {
+            self.identity.key.namespace.clear();
+        }
+        self
+    }
+
     fn named(self, paths: &[(RepoPath, ObjectCounts)], renamed_to: Option<String>) -> GoneObject {
         let Key { group, kind, namespace, name } = self.identity.key;
-        let namespace = if self.is_placed { String::new() } else { namespace };
         GoneObject { group, kind, namespace, name, path: paths[self.path].0.clone(), renamed_to }
     }
 }
