@@ -8,7 +8,7 @@ use crate::support::{Lab, Repo};
 
 pub(crate) const TO: &str = "applications";
 
-fn copied(server: &Repo, rules: &str) {
+pub(crate) fn copied(server: &Repo, rules: &str) {
     rule(server, rules).success();
     server.hydrate(&["config", "set", "applicationsTo", TO]).success();
 }
@@ -18,7 +18,7 @@ fn copy(server: &Repo, name: &str) -> String {
 }
 
 /// A copy of [`plain`].
-fn expected(name: &str, environment: &str, path: &str) -> String {
+pub(crate) fn expected(name: &str, environment: &str, path: &str) -> String {
     format!(
         "apiVersion: argoproj.io/v1alpha1
 kind: Application
@@ -41,7 +41,7 @@ spec:
     )
 }
 
-fn names(server: &Repo) -> Vec<String> {
+pub(crate) fn names(server: &Repo) -> Vec<String> {
     let all = server.git(&["ls-tree", "-r", "--name-only", TO]);
     all.lines().filter_map(|path| path.strip_suffix("/manifest.yaml")).map(str::to_owned).collect()
 }
@@ -53,7 +53,7 @@ fn changed(name: &str, environment: &str) -> String {
 
 const CHANGED: &str = "project: default\n  revisionHistoryLimit: 3";
 
-fn push(clone: &Repo) -> String {
+pub(crate) fn push(clone: &Repo) -> String {
     clone.push().success().remote().join("\n")
 }
 
@@ -200,7 +200,7 @@ fn a_copy_of_what_is_staged_follows_its_promotion() {
 }
 
 /// An Application that renders the directory `applications`, under a rule.
-fn root() -> String {
+pub(crate) fn root() -> String {
     let source = format!("source: {{repoURL: {URL}, targetRevision: HEAD, path: applications}}");
     plain("root", "root", &source)
 }
@@ -278,7 +278,7 @@ fn what_a_root_of_the_cluster_renders_is_copied() {
 }
 
 /// A set with an environment as a label, and the path that a rule makes of the name.
-fn plain_set(more: &str) -> String {
+pub(crate) fn plain_set(more: &str) -> String {
     let text = list("shop", &["web@dev", "web@prod"], more);
     let (before, _) = text.split_once("      sourceHydrator").expect("one");
     let metadata = "metadata: {name: '{{app}}-{{environment}}', labels: {env: '{{environment}}'}}";

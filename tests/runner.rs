@@ -18,6 +18,7 @@ mod checks;
 mod completions;
 mod config;
 mod contract;
+mod copied_roots;
 mod copies;
 mod counted;
 mod crashes;

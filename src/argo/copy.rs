@@ -9,6 +9,7 @@ use go_yaml::{Mapping, Value};
 use super::destinations::Destinations;
 use super::field::Field;
 use super::maker::By;
+use super::parent::Written;
 use super::read::{Kind, kind};
 use super::rendered::Parent;
 use super::rules::{RuleSet, has_template, sources};
@@ -39,6 +40,12 @@ impl Application {
         Some(repointed(object, self.target(copier)?))
     }
 
+    /// Where a copy of it leads to: the URL of the repository, the branch there, and the path.
+    pub(crate) fn copied_to(&self, copier: &Copier<'_>) -> Option<(String, String, String)> {
+        let Target { repo_url, branch, path } = self.target(copier)?;
+        Some((repo_url, branch, path))
+    }
+
     fn target(&self, copier: &Copier<'_>) -> Option<Target> {
         let own = self.all_sources().find(|source| source.input.is_none()).map(|source| &source.repo_url);
         let repo_url = match self.sync_branch.destination() {
@@ -67,17 +74,20 @@ impl Application {
 impl Copier<'_> {
     /// The copy of an object that a hydrated Application renders; none for what is not hydrated, and for a set of which only
     /// its elements tell where what it makes goes.
-    pub fn of_rendered(&self, object: &Value, parent: &Application) -> Option<Value> {
+    ///
+    /// Rules look at the file of `written` that has the object as it is, else at that of the parent: so hydration takes it.
+    pub(crate) fn of_rendered(&self, object: &Value, parent: &Application, written: &Written) -> Option<Value> {
         let parent = Parent::of(parent);
+        let file = written.file_of(object).unwrap_or(&parent.file);
         let field = Field::everywhere(object, &parent.start());
-        match kind(&field, None, (self.rules, &parent.file)) {
+        match kind(&field, None, (self.rules, file)) {
             Kind::Application(placement) => {
                 let application = document::document(&field, 0, false, placement.as_ref(), self.rules).application?;
                 let target = application.target(self).filter(|_| self.is_here(&application))?;
                 Some(repointed(object.clone(), target))
             }
             Kind::ApplicationSet(set) if !self.rules.expands(set.name().unwrap_or_default()) => {
-                set.copy_in(&parent.file, self).ok()
+                set.copy_in(file, self).ok()
             }
             _ => None,
         }

@@ -10,11 +10,13 @@
 mod origins;
 mod reach;
 mod root;
+mod written;
 
 use std::collections::BTreeSet;
 use std::sync::Arc;
 
 use dry_files::diag::{Diagnostic, Span};
+use dry_files::path::RepoPath;
 use go_yaml::Value;
 use sha2::{Digest, Sha256};
 
@@ -33,6 +35,7 @@ pub(crate) use super::rendered::Parent;
 pub(crate) use origins::Origins;
 pub(crate) use reach::Reach;
 pub(crate) use root::Root;
+pub(crate) use written::Written;
 
 /// How long the excerpts may be together that are kept with what one parent makes; without one, only the file and the line are
 /// reported.
@@ -104,8 +107,14 @@ impl Parent {
         Self { by, place: Span::file(file.clone()), file, above: Vec::new() }
     }
 
-    /// The Applications and sets among what it rendered that are hydrated by themselves or by `rules`, `objects` in their order.
-    pub(crate) fn makes(&self, objects: Vec<Value>, origins: &Origins, rules: &RuleSet) -> Makes {
+    /// The Applications and sets among what it rendered that are hydrated by themselves or by `rules`, `objects` in their order. Rules
+    /// look at the file that has an object as it is, else at that of the parent.
+    pub(crate) fn makes(
+        &self,
+        objects: Vec<Value>,
+        (origins, written): (&Origins, &Written),
+        rules: &RuleSet,
+    ) -> Makes {
         let mut makes = Makes::default();
         let mut bytes_left = EXCERPTS_BYTES_MAX;
         for (number, object) in (1..).zip(objects) {
@@ -114,18 +123,19 @@ impl Parent {
             let excerpt = excerpt.map(|excerpt| excerpt.within(&mut bytes_left));
             // Where the number says nothing, what comes before may come and go.
             let number = if excerpt.is_some() { 0 } else { number };
+            let file = written.file_of(&object).unwrap_or(&self.file);
             let (parent, object) = (self.clone(), to_json(&object));
             let object = RenderedObject { parent, object, number, excerpt, placement: None };
-            object.sort_into(&mut makes, rules);
+            object.sort_into(&mut makes, (rules, file));
         }
         makes
     }
 }
 
 impl RenderedObject {
-    fn sort_into(mut self, makes: &mut Makes, rules: &RuleSet) {
+    fn sort_into(mut self, makes: &mut Makes, (rules, file): (&RuleSet, &RepoPath)) {
         let field = self.field();
-        match kind(&field, None, (rules, &self.parent.file)) {
+        match kind(&field, None, (rules, file)) {
             Kind::Application(placement) => {
                 makes.rules.extend(placement.as_ref().map(|placement| placement.rule));
                 self.placement = placement;

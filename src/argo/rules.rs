@@ -226,6 +226,15 @@ impl RuleSet {
         self.rules.len()
     }
 
+    /// Whether a rule looks at the file of an Application, or leads to a place that is named after it.
+    pub(crate) fn ask_for_files(&self) -> bool {
+        let asks = |rule: &Rule| {
+            let Compiled { matches, templates, .. } = &*rule.compiled;
+            !matches.file.is_empty() || templates.as_ref().is_some_and(Templates::ask_for_files)
+        };
+        self.rules.iter().any(asks)
+    }
+
     /// Whether copies are made of what an ApplicationSet of this name makes, in place of a copy of the set.
     pub fn expands(&self, set: &str) -> bool {
         let named = |patterns: &Patterns| !patterns.is_empty() && patterns.matches(set);
@@ -324,6 +333,12 @@ impl Matches {
 }
 
 impl Templates {
+    /// Whether they have the file of an Application, or its directory.
+    fn ask_for_files(&self) -> bool {
+        let names = [&self.branch, &self.path].into_iter().chain(&self.hydrate_to).flat_map(Template::variables);
+        names.into_iter().any(|name| matches!(name.split('.').next(), Some("file" | "directory")))
+    }
+
     /// Where it leads to, of sources that are all of this repository.
     fn placement(&self, rule: usize, values: &Value) -> Placement {
         let mut wrong = Vec::new();

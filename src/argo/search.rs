@@ -84,6 +84,19 @@ struct Pattern {
     /// For what it names itself; none when it is for directories only.
     itself: Option<Glob>,
     below: Glob,
+    /// What it means of names without `/`.
+    of_names: OfNames,
+}
+
+/// What a pattern means of names without `/`.
+#[derive(Debug, Clone, PartialEq, Eq)]
+enum OfNames {
+    /// None of them, as far as something is known: it is for what is below a directory.
+    Nothing,
+    /// This one.
+    Only(String),
+    /// At most those that begin and end so.
+    Between(String, String),
 }
 
 /// A pattern that can't be read.
@@ -119,6 +132,16 @@ impl Patterns {
         !self.0.iter().any(|pattern| pattern.takes_away) && self.matches(unlikely)
     }
 
+    /// Whether all names are meant that begin with `before` and end with `after`, or none of them; none where what is between decides.
+    /// They have no `/`.
+    pub(super) fn take_between(&self, before: &str, after: &str) -> Option<bool> {
+        let mut may = self.0.iter().filter(|pattern| pattern.of_names.may_be(before, after));
+        if self.only_take_away() {
+            return may.next().is_none().then_some(true);
+        }
+        may.all(|pattern| pattern.takes_away).then_some(false)
+    }
+
     /// Whether `name`, a path or a branch, is meant.
     pub fn matches(&self, name: &str) -> bool {
         match self.0.iter().rev().find(|pattern| pattern.matches(name)) {
@@ -138,11 +161,39 @@ impl Pattern {
         let glob = |glob: &str| Glob::new(glob).map_err(|reason| PatternError { pattern: text.to_owned(), reason });
         let itself = if directory { None } else { Some(glob(&whole)?) };
         let below = glob(&format!("{whole}/**"))?;
-        Ok(Self { takes_away, itself, below })
+        let of_names = if directory { OfNames::Nothing } else { OfNames::of(rest) };
+        Ok(Self { takes_away, itself, below, of_names })
     }
 
     fn matches(&self, name: &str) -> bool {
         self.below.describes(name) || self.itself.as_ref().is_some_and(|glob| glob.describes(name))
+    }
+}
+
+impl OfNames {
+    /// What a pattern means that names no directory.
+    fn of(pattern: &str) -> Self {
+        let name = pattern.trim_start_matches('/');
+        let name = name.strip_prefix("**/").unwrap_or(name);
+        let is_special = |c: char| matches!(c, '*' | '?' | '[' | ']' | '{' | '}' | ',' | '\\' | '/' | '!');
+        match (name.split_once(is_special), name.rsplit_once(is_special)) {
+            _ if name.contains(['\\', '/']) => Self::Between(String::new(), String::new()),
+            (Some((first, _)), Some((_, last))) => Self::Between(first.to_owned(), last.to_owned()),
+            _ => Self::Only(name.to_owned()),
+        }
+    }
+
+    /// Whether a name may be one that begins with `before` and ends with `after`.
+    fn may_be(&self, before: &str, after: &str) -> bool {
+        let begin = |one: &str, other: &str| one.starts_with(other) || other.starts_with(one);
+        let end = |one: &str, other: &str| one.ends_with(other) || other.ends_with(one);
+        match self {
+            Self::Nothing => before.is_empty() && after.is_empty(),
+            Self::Only(name) => {
+                name.len() >= before.len() + after.len() && name.starts_with(before) && name.ends_with(after)
+            }
+            Self::Between(first, last) => begin(first, before) && end(last, after),
+        }
     }
 }
 
@@ -245,6 +296,33 @@ resources:
         for (list, name, expected) in rows {
             let patterns = Patterns::new(*list).expect("good patterns");
             assert_eq!(patterns.matches(name), *expected, "{list:?} {name}");
+        }
+    }
+
+    #[test]
+    fn what_is_between_decides_only_where_the_ends_fit() {
+        let rows: &[(&[&str], &str, &str, Option<bool>)] = &[
+            (&["root"], "shop-", "", Some(false)),
+            (&["root-*"], "shop-", "", Some(false)),
+            (&["root-*"], "root-", "", None),
+            (&["root-*"], "", "-addon", None),
+            (&["root"], "", "-addon", Some(false)),
+            (&["root"], "r", "t", None),
+            (&["aba"], "ab", "ba", Some(false)),
+            (&["*-prod"], "shop-", "-dev", Some(false)),
+            (&["*-prod", "shop-*"], "shop-", "-dev", None),
+            (&["{root,shop}-*"], "web-", "", None),
+            (&["shop/"], "shop-", "", Some(false)),
+            (&["/root"], "shop-", "", Some(false)),
+            (&["**/root"], "shop-", "", Some(false)),
+            (&["!root"], "shop-", "", Some(true)),
+            (&["!shop-*"], "shop-", "", None),
+            (&["root", "!shop-*"], "shop-", "", Some(false)),
+            (&["*", "!root"], "shop-", "", None),
+        ];
+        for (list, before, after, expected) in rows {
+            let patterns = Patterns::new(*list).expect("good patterns");
+            assert_eq!(patterns.take_between(before, after), *expected, "{list:?} {before} {after}");
         }
     }
 

@@ -7,6 +7,7 @@
 //!
 //! What a hydrated Application renders has no copy here: its manifests contain it ([`Copies`](crate::owners::copier::Copies)).
 
+mod astray;
 mod branch;
 mod changed;
 mod known;

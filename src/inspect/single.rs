@@ -59,7 +59,7 @@ pub(crate) fn render_named(
     for (application, result) in named.into_iter().zip(results) {
         let (manifest, warnings) = match result {
             Ok(rendered) => {
-                let manifests = copies.in_place(application, rendered.manifests);
+                let manifests = copies.in_place(application, rendered.manifests, (&rendered.reads, &files));
                 (Ok(policy.writer.manifest(manifests)), [rendered.warnings, rendered.lost_keys].concat())
             }
             Err(render::Failure::Mistakes(mistakes)) => (Err(mistakes), Vec::new()),

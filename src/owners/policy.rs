@@ -134,6 +134,7 @@ impl Policy {
             argocd_namespace: settings.argocd_namespace.clone().unwrap_or_else(|| ARGOCD_NAMESPACE.to_owned()),
             roots: settings.roots.clone(),
             rules: self.plain.clone(),
+            applications: self.applications.clone(),
             limits: MadeLimits {
                 applications: settings.limits.applications,
                 depth: settings.limits.made_depth,

@@ -175,7 +175,7 @@ fn what_was_rendered_is_made_again_from_what_was_kept() {
     let mut origins = Origins::default();
     origins.add(&path("t/apps.yaml"), TEMPLATE.as_bytes());
     let parent = Parent::of(&application("boot", ""));
-    let makes = parent.makes(objects, &origins, &RuleSet::default());
+    let makes = parent.makes(objects, (&origins, &Written::default()), &RuleSet::default());
     let made = makes.documents[0].application.as_ref().expect("right");
     assert_eq!(made.file, path("root.yaml"));
     let again = Application::remade(None, made.made().expect("made"), &RuleSet::default()).expect("kept");

@@ -39,8 +39,13 @@ pub(super) enum Known<'f> {
     Absent,
     /// It depends on what a set makes.
     Open,
-    /// So does this, and it is not empty.
-    Any,
+    /// So does this: all of the template that is known are its first and its last text.
+    Template {
+        before: &'f str,
+        after: &'f str,
+        /// Whether it counts as not empty.
+        is_there: bool,
+    },
 }
 
 /// Whether an object is an Argo CD Application with a source of its own.
@@ -78,10 +83,12 @@ impl<'f> Outline<'f> {
         let found = path.iter().try_fold(self.object, |field, key| field.get(key)).and_then(Field::as_str);
         match found.filter(|text| !text.is_empty()) {
             _ if self.is_open => Known::Open,
-            Some(text) if self.is_template && text.contains("{{") => match self.has_all {
-                true => Known::Any,
-                false => Known::Open,
-            },
+            Some(text) if self.is_template && text.contains("{{") => {
+                // A URL may have any `/`.
+                let is_url = path.last() == Some(&"server");
+                let (before, after) = if is_url { ("", "") } else { ends(text) };
+                Known::Template { before, after, is_there: self.has_all }
+            }
             Some(text) => Known::Text(text),
             None => Known::Absent,
         }
@@ -150,7 +157,7 @@ impl<'f> Known<'f> {
     fn value(&self) -> Value {
         match self {
             Self::Text(text) => Value::from(*text),
-            Self::Absent | Self::Open | Self::Any => Value::UNDEFINED,
+            Self::Absent | Self::Open | Self::Template { .. } => Value::UNDEFINED,
         }
     }
 
@@ -161,9 +168,21 @@ impl<'f> Known<'f> {
             Self::Text(text) => Some(patterns.matches(text)),
             // Patterns that only take away leave what is not there.
             Self::Absent => Some(patterns.only_take_away()),
-            Self::Any if patterns.take_anything() => Some(true),
-            Self::Open | Self::Any => None,
+            Self::Template { is_there: true, .. } if patterns.take_anything() => Some(true),
+            Self::Template { before, after, .. } => patterns.take_between(before, after),
+            Self::Open => None,
         }
+    }
+}
+
+/// What each text begins and ends with that a template gives. Nothing is known of one that trims the text around a value.
+fn ends(template: &str) -> (&str, &str) {
+    let Some((before, _)) = template.split_once("{{") else { return ("", "") };
+    let after = template.rsplit_once("}}").map_or("", |(_, after)| after);
+    let is_plain = |text: &str| !text.contains(['/', '{']);
+    match template.contains("{{-") || template.contains("-}}") || !is_plain(before) || !is_plain(after) {
+        true => ("", ""),
+        false => (before, after),
     }
 }
 

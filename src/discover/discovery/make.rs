@@ -23,7 +23,7 @@ use go_yaml::Value;
 use super::Discovered;
 use crate::argo::parent::{Makes, Reach, Root};
 use crate::argo::set::{Answer, ApplicationSet, Cluster, Clusters, Home, Limits, Only, Question};
-use crate::argo::{Application, By, RuleSet};
+use crate::argo::{Application, By, Patterns, RuleSet};
 use crate::known::Used;
 use crate::manifest::as_known;
 
@@ -54,6 +54,8 @@ pub struct Makers {
     pub roots: Vec<Root>,
     /// Which plain Applications are hydrated.
     pub rules: RuleSet,
+    /// The files that are searched for Applications.
+    pub applications: Patterns,
     /// How much may be made.
     pub limits: MadeLimits,
 }

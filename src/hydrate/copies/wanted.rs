@@ -10,8 +10,9 @@ use dry_files::path::RepoPath;
 use dry_files::view::View;
 use go_yaml::{Dialect, Limits, Value, decode};
 
+use super::astray::Astray;
 use super::branch::{APPLICATIONS, Copy, SETS};
-use crate::argo::parent::is_made;
+use crate::argo::parent::{Parent, is_made};
 use crate::argo::set::{ARGOCD_NAMESPACE, ApplicationSet};
 use crate::argo::{self, Application, BranchName, By, Maker};
 use crate::hydrate::dry_tree::DryTree;
@@ -19,7 +20,7 @@ use crate::hydrate::state::Run;
 use crate::hydrate::stopped::Stopped;
 use crate::manifest::Manifest;
 use crate::metadata::{Behind, Followed, Hydrated};
-use crate::owners::copier::Copies;
+use crate::owners::copier::{Copies, EXPAND_IT, LET_IT_INSERT};
 use crate::owners::files::{MANIFEST, METADATA};
 use crate::owners::heads::DryHead;
 use crate::owners::standing::{metadata_dir, provenance};
@@ -160,6 +161,9 @@ struct OfSet {
     leads_to: BTreeSet<Hydrated>,
 }
 
+/// A set whose template cannot lead to what is hydrated, why, and where the set is.
+type Unled = (By, String, Span);
+
 /// The directory of the copy of an Application.
 pub(super) fn directory_of(application: &Application, namespace: &str) -> Option<RepoPath> {
     let own = application.namespace.as_ref().map(argo::AppName::as_str);
@@ -192,7 +196,9 @@ pub(super) fn wanted(run: &mut Run<'_>, followed: &[Followed], heads: &[DryHead]
         wanted: Wanted::default(),
         sets: BTreeMap::new(),
         unled: Vec::new(),
+        astray: Astray::default(),
         left: BTreeMap::new(),
+        parents: BTreeMap::new(),
         unexpanded: BTreeMap::new(),
         expanded: BTreeMap::new(),
         shown: BTreeMap::new(),
@@ -216,10 +222,14 @@ struct Search<'s, 'a> {
     wanted: Wanted,
     sets: BTreeMap<RepoPath, OfSet>,
     /// The sets whose template cannot lead to what is hydrated, and why.
-    unled: Vec<(By, String, Span)>,
+    unled: Vec<(RepoPath, Unled)>,
+    /// What hydrated Applications render that leads nowhere.
+    astray: Astray,
     /// The sets that hydrated Applications render, and why the template of each cannot lead to what is hydrated; none
     /// where it can.
-    left: BTreeMap<By, Option<(Maker, String, Span)>>,
+    left: BTreeMap<By, Option<(Unled, String)>>,
+    /// What renders what is rendered, by the directories of copies.
+    parents: BTreeMap<RepoPath, String>,
     /// The sets that a hydrated Application renders although `expand` of a rule names them.
     unexpanded: BTreeMap<By, Span>,
     /// The sets of files that `expand` of a rule names, by their directories, and the copies of what they make.
@@ -315,7 +325,7 @@ impl Search<'_, '_> {
 
     fn take(&mut self, application: &Arc<Application>, tree: &Rc<DryTree>, manifest: ObjectId) -> Result<(), Stopped> {
         if tree.is_parent(application) {
-            self.note_rendered(manifest)?;
+            self.note_rendered((application, tree), manifest)?;
         }
         if application.is_of_application() {
             self.note_left(application, tree);
@@ -395,7 +405,8 @@ impl Search<'_, '_> {
         }
         let copies = Copies::of(&self.run.found, tree.branch());
         let why = application.rendered_set().and_then(|set| Some((set.copy(&copies.copier()).err()?, set.span())));
-        let left = why.map(|(why, at)| ((**maker).clone(), why, at));
+        let parent = || maker.above.first().map(ToString::to_string).unwrap_or_default();
+        let left = why.map(|(why, at)| ((maker.by.clone(), why, at), parent()));
         self.left.insert(maker.by.clone(), left);
     }
 
@@ -437,7 +448,7 @@ impl Search<'_, '_> {
         let copy = rendered.as_ref().or(tree.written_set(maker)).map(|set| (set, set.copy(&copies.copier())));
         let (manifest, unled) = match copy {
             Some((_, Ok(copy))) => (self.bytes(copy), None),
-            Some((set, Err(why))) => (None, Some((maker.by.clone(), why, set.span()))),
+            Some((set, Err(why))) => (None, Some((dir.clone(), (maker.by.clone(), why, set.span())))),
             None => (None, None),
         };
         let of_set = self.sets.entry(dir.clone()).or_default();
@@ -453,15 +464,21 @@ impl Search<'_, '_> {
     }
 
     /// Notes what a hydrated Application renders.
-    fn note_rendered(&mut self, manifest: ObjectId) -> Result<(), Stopped> {
+    fn note_rendered(&mut self, parent: (&Arc<Application>, &Rc<DryTree>), manifest: ObjectId) -> Result<(), Stopped> {
         let text = self.run.found.buffer.blob(manifest)?;
         let limits = Limits { bytes: usize::MAX, nodes: usize::MAX, ..Limits::default() };
-        for object in decode(&text, Dialect::V3, &limits).unwrap_or_default().iter().filter(|object| is_made(object)) {
+        let mut objects = decode(&text, Dialect::V3, &limits).unwrap_or_default();
+        objects.retain(is_made);
+        self.astray.look(self.run, (parent.0, parent.1), &objects)?;
+        for object in &objects {
             let text = |path: &[&str]| object.at(path).and_then(Value::as_str);
             let kind = if text(&["kind"]) == Some("ApplicationSet") { SETS } else { APPLICATIONS };
             let name = text(&["metadata", "name"]).unwrap_or_default();
-            let dir = directory(kind, text(&["metadata", "namespace"]), name, &self.namespace);
-            self.wanted.rendered.extend(dir);
+            let Some(dir) = directory(kind, text(&["metadata", "namespace"]), name, &self.namespace) else { continue };
+            if kind == SETS {
+                self.parents.entry(dir.clone()).or_insert_with(|| Parent::of(parent.0).by.to_string());
+            }
+            self.wanted.rendered.insert(dir);
         }
         Ok(())
     }
@@ -500,8 +517,15 @@ impl Search<'_, '_> {
             }
         }
         wanted.copies.retain(|dir, _| !wanted.rendered.contains(dir));
-        wanted.warnings.extend(warning_of(&self.unled));
-        wanted.warnings.extend(warning_of_left(self.left.into_values().flatten().collect()));
+        let (rendered, unled): (Vec<_>, Vec<_>) =
+            self.unled.into_iter().partition(|(dir, _)| wanted.rendered.contains(dir));
+        let unled: Vec<Unled> = unled.into_iter().map(|(_, unled)| unled).collect();
+        wanted.warnings.extend(warning_of(&unled));
+        let parents = self.parents;
+        let parent = |dir: &RepoPath| parents.get(dir).cloned().unwrap_or_default();
+        let rendered = rendered.into_iter().map(|(dir, unled)| (unled, parent(&dir)));
+        wanted.warnings.extend(warning_of_left(self.left.into_values().flatten().chain(rendered).collect()));
+        wanted.warnings.extend(self.astray.warning());
         let mut unexpanded = self.unexpanded;
         for (_, (by, at, copies)) in self.expanded.into_iter().filter(|(dir, _)| wanted.rendered.contains(dir)) {
             copies.iter().for_each(|copy| drop(wanted.copies.remove(copy)));
@@ -513,30 +537,27 @@ impl Search<'_, '_> {
 }
 
 /// One warning of all sets that have no copy, since each push has it.
-fn warning_of(unled: &[(By, String, Span)]) -> Option<Diagnostic> {
+fn warning_of(unled: &[Unled]) -> Option<Diagnostic> {
     let (by, why, at) = unled.first()?;
-    let (text, it, what) = match unled.len() {
-        1 => (format!("{by} has no copy that leads to what is hydrated: {why}"), "it", "it makes"),
+    let (text, hint) = match unled.len() {
+        1 => (format!("{by} has no copy that leads to what is hydrated: {why}"), EXPAND_IT),
         count => {
             let names: Vec<String> = unled.iter().take(SETS_TOLD).map(|(by, ..)| format!("`{}`", by.name())).collect();
             let (names, more) = (names.join(", "), if count > SETS_TOLD { ", …" } else { "" });
             let text = format!("{count} ApplicationSets have no copies that lead to what is hydrated: {names}{more}");
-            (format!("{text}; of the first, {why}"), "them", "they make")
+            let them = "name them in `expand` of a rule of the settings: what they make is copied then";
+            (format!("{text}; of the first, {why}"), them)
         }
     };
-    let hint = format!("name {it} in `expand` of a rule of the settings: what {what} is copied then");
     Some(Diagnostic::warning(text).hint(hint).at(at.clone()))
 }
 
 /// One warning of all sets that stay in manifests as they are.
-fn warning_of_left(left: Vec<(Maker, String, Span)>) -> Option<Diagnostic> {
+fn warning_of_left(left: Vec<(Unled, String)>) -> Option<Diagnostic> {
     let more = and_more_in_brackets(left.len().saturating_sub(1));
-    let (maker, why, at) = left.into_iter().next()?;
-    let parent = maker.above.first().map(ToString::to_string).unwrap_or_default();
-    let text = format!("{} stays in the manifests of {parent} as it is{more}: {why}", maker.by);
-    let hint =
-        "what it makes does not lead to what is hydrated: let its template only insert values, without `templatePatch`";
-    Some(Diagnostic::warning(text).hint(hint).at(at))
+    let ((by, why, at), parent) = left.into_iter().next()?;
+    let text = format!("{by} stays in the manifests of {parent} as it is{more}: {why}");
+    Some(Diagnostic::warning(text).hint(LET_IT_INSERT).at(at))
 }
 
 /// What `expand` of a rule names, and a hydrated Application renders: it is in the manifests of that one.

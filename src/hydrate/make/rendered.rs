@@ -76,7 +76,7 @@ fn results<W>(
     // A run that died may have died of judging: what only warns is left out then.
     let judges = |server: &Server<'_>| !found.setup.renderers.are_apart() || server.validate == Validate::Refuse;
     let take = |application: &Application, rendered: render::Rendered| {
-        let manifests = copies.in_place(application, rendered.manifests);
+        let manifests = copies.in_place(application, rendered.manifests, (&rendered.reads, files));
         let server = Server::of(application, settings).filter(judges);
         Output::new(application, render::Rendered { manifests, ..rendered }, server, writer, (buffer, &limits))
     };

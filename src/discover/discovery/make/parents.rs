@@ -9,8 +9,7 @@ use super::super::Discovered;
 use super::sets::LIMITS;
 use super::{Expansion, Expansions, Key, ParentFailure, Refused, RenderedParent, Site, Unanswered};
 use crate::argo::Application;
-use crate::argo::parent::Parent;
-use crate::argo::parent::{Makes, Origins};
+use crate::argo::parent::{Makes, Origins, Parent, Written};
 use crate::argo::set::Limits;
 use dry_files::diag::Diagnostic;
 use dry_files::diag::more::and_more_in_brackets;
@@ -86,7 +85,10 @@ pub(super) fn expansion(
             let diagnostic = Diagnostic::error(too_many_applications(max)).at(parent.place.clone());
             Err(Refused { diagnostic: asked.application.tells(diagnostic), is_limit: false })
         }
-        Ok(objects) => Ok(parent.makes(objects, &origins(&reads, view), &makers.rules)),
+        Ok(objects) => {
+            let written = Written::of(&reads, view, &makers.rules, &makers.applications);
+            Ok(parent.makes(objects, (&origins(&reads, view), &written), &makers.rules))
+        }
         Err(unrendered) => Err(refused(parent, &asked.application, unrendered)?),
     };
     let nothing = Limits { applications: 0, params: 0, bytes: 0, template: LIMITS.template };
