@@ -192,7 +192,7 @@ fn a_hundred_applications_come_to_be_hydrated_without_being_edited() {
         "1 Application is not right as it is written\n  argocd/odd/unlabelled.yaml:4:9: the proposed rule: `branch`: it uses a value that does not exist: `labels.env`\n",
         "  onFailure: application  # else 77 Applications wait for others of their branches that fail\n",
         "  git hydrate config set seeds new ",
-        "  git push origin refs/hydrate/config",
+        "  git push origin HEAD:main refs/hydrate/config",
     ] {
         assert!(told.contains(expected), "{expected}: {told}");
     }
@@ -213,8 +213,8 @@ fn a_hundred_applications_come_to_be_hydrated_without_being_edited() {
     let applications = clone.git(&["rev-parse", "HEAD"]);
     clone.commit("vendor", &[]);
     clone.hydrate(&["config", "set", "seeds", "new"]).success();
-    clone.git(&["push", "-q", "origin", "refs/hydrate/config"]);
-    let pushed = clone.push().success().remote().join("\n");
+    let pushed =
+        clone.run("git", &["push", "origin", "HEAD:main", "refs/hydrate/config"]).success().remote().join("\n");
     assert!(pushed.contains("environments/dev") && pushed.contains("environments/prod"), "{pushed}");
     let count =
         |branch: &str| files(&server, branch).split(' ').filter(|file| file.ends_with("/manifest.yaml")).count();
@@ -454,6 +454,82 @@ fn the_first_pattern_is_the_one_by_which_the_most_applications_hydrate() {
     clone.commit("shared", &[("m3/shared.yaml", &plain("", "shared").1), ("m6/shared.yaml", &plain("", "shared").1)]);
     let told = adopt(&clone, &["--repo-url", URL]).exits(1).stdout;
     assert!(told.contains("for --branch-pattern\n  'environments/{{ (directory"), "{told}");
+}
+
+#[test]
+fn a_pattern_that_puts_environments_of_one_application_onto_one_branch_loses() {
+    let lab = Lab::new();
+    let clone = lab.bare(&[]).clone_to("clone");
+    let mut all = Vec::new();
+    for (app, env) in ["api", "web", "shop", "pay"].into_iter().flat_map(|app| [(app, "dev"), (app, "prod")]) {
+        let name = format!("{app}-{env}");
+        let text = application(&name, &format!("env: {env}"), &here(&format!("apps/{app}/{env}")));
+        all.push((format!("argocd/{name}.yaml"), text));
+        all.push((format!("apps/{app}/{env}/config.yaml"), plain("", &name).1));
+    }
+    // It fails wherever it goes, and keeps back whatever is there.
+    let plugin = here("apps/api/prod") + ", plugin: {name: ytt}";
+    all.push(("argocd/broken-prod.yaml".to_owned(), application("broken-prod", "env: prod", &plugin)));
+    clone
+        .commit("two environments", &all.iter().map(|(path, text)| (path.as_str(), text.as_str())).collect::<Vec<_>>());
+    let said = adopt(&clone, &["--repo-url", URL]).exits(1).stdout;
+    assert!(said.contains(&format!("for --branch-pattern\n  '{BY_LABEL}'\n")), "{said}");
+    assert!(said.contains("  the git config of this clone decides here whether plugins render: `ytt`\n"), "{said}");
+}
+
+#[test]
+fn an_app_of_apps_without_a_rule_is_named_with_the_rule_for_it() {
+    let lab = Lab::new();
+    let clone = lab.bare(&[]).clone_to("clone");
+    let (web, object) = plain("web", "a");
+    let (root, alone) = (application("root", "team: x", &here("argocd")), application("alone", "team: x", &here("a")));
+    let files = [("argocd/web.yaml", &web), ("a/config.yaml", &object), ("root.yaml", &root), ("alone.yaml", &alone)];
+    clone.commit("a root", &files.map(|(path, text)| (path, text.as_str())));
+    let rules = "- {match: {labels: {env: '*'}}, branch: 'environments/{{ labels.env }}', path: '{{ name }}'}\n";
+    clone.hydrate(&["config", "set", "rules", "--", rules]).success();
+    let said = adopt(&clone, &["--repo-url", URL]).exits(1).stdout;
+    let named = "2 Applications have no rule\n      alone\n      hint: add a rule for it: git hydrate config edit; without one it is \
+                 deployed as before\n  it renders other Applications\n      root\n      hint: an app of apps is led to a branch of its \
+                 own, by a rule before the others: {match: {name: root}, branch: environments/root, path: '{{ name }}'}: git hydrate \
+                 config edit\n";
+    assert!(said.contains(named), "{said}");
+    // As it says: copies of what the root renders are on that branch.
+    let all = format!("- {{match: {{name: root}}, branch: environments/root, path: '{{{{ name }}}}'}}\n{rules}");
+    clone.hydrate(&["config", "set", "rules", "--", &all]).success();
+    assert_eq!(numbers(&clone, &["--repo-url", URL]), (2, 3, causes(&[("no-rule", 1)])));
+    let said = adopt(&clone, &["--repo-url", URL]).exits(1).stdout;
+    assert!(said.contains("  git hydrate config set applicationsTo BRANCH "), "{said}");
+}
+
+#[test]
+fn copies_are_proposed_with_the_first_rules_and_sets_that_have_none_are_named() {
+    let lab = Lab::new();
+    let clone = lab.bare(&[]).clone_to("clone");
+    let template = application("'{{app}}'", "env: dev", &here("'{{app}}'")).replace('\n', "\n    ");
+    let (_, template) = template.split_once("metadata:").expect("there");
+    let set = format!(
+        "apiVersion: argoproj.io/v1alpha1\nkind: ApplicationSet\nmetadata: {{name: all, namespace: argocd}}\nspec:\n  \
+         generators: [{{list: {{elements: [{{app: a}}]}}}}]\n  template:\n    metadata:{}\n",
+        template.trim_end()
+    );
+    clone.commit("a set", &[("set.yaml", &set), ("a/config.yaml", &plain("", "a").1)]);
+    let proposed = "  applicationsTo: applications  # copies of the Applications, for Argo CD to follow\n";
+    let args = ["--repo-url", URL, "--branch-pattern", "environments/dev"];
+    let said = adopt(&clone, &args).exits(0).stdout;
+    assert!(said.contains(proposed) && !said.contains("has no copy"), "{said}");
+    assert!(
+        said.contains("next\n  git hydrate install --server REPO.git ") && said.contains("  kubectl apply -f "),
+        "{said}"
+    );
+    let said = adopt(&clone, &[&args[..], &["--path-pattern", "{{ name | lower }}"]].concat()).exits(0).stdout;
+    let without = "set.yaml:3:18: ApplicationSet `all` has no copy that leads to what is hydrated: rule 1 of the settings does more \
+                   with values than to insert them\n";
+    assert!(said.contains(without) && said.contains("`expand`"), "{said}");
+    // A branch of that name is somebody's.
+    clone.git(&["push", "-q", "origin", "HEAD:applications"]);
+    clone.git(&["fetch", "-q"]);
+    let said = adopt(&clone, &args).exits(0).stdout;
+    assert!(!said.contains(proposed), "{said}");
 }
 
 #[test]
@@ -735,7 +811,10 @@ fn what_only_argo_cd_knows_of_clusters_is_named_with_the_line_that_asks_it() {
     fs::write(clone.path.join("ops/clusters.yaml"), list).expect("written");
     let told = adopt(&clone, &args).exits(0).stdout;
     assert!(told.contains("  clusters:  # lists of clusters\n  - ops/clusters.yaml\n"), "{told}");
-    assert!(told.contains("2 of 2 Applications hydrate (of the 2, 1 is made") && !told.contains("kubectl"), "{told}");
+    assert!(
+        told.contains("2 of 2 Applications hydrate (of the 2, 1 is made") && !told.contains("kubectl get"),
+        "{told}"
+    );
     // Secrets in the tree, in the namespace that Argo CD has.
     fs::write(clone.path.join("ops/clusters.yaml"), secret("gitops")).expect("written");
     let told = adopt(&clone, &args).exits(0).stdout;

@@ -52,7 +52,7 @@ fn a_repository_is_adopted_in_both_orders_of_clone_and_server() {
             install();
         }
         let told = clone.hydrate(&ADOPT).success().stdout;
-        assert!(told.contains("  git push origin refs/hydrate/config"), "{told}");
+        assert!(told.contains("  git push origin HEAD:main refs/hydrate/config"), "{told}");
         assert!(told.contains("  git hydrate config rebase"), "{told}");
         if !server_first {
             install();

@@ -149,6 +149,7 @@ fn propose(arguments: &Arguments, json: bool) -> anyhow::Result<Outcome> {
         remote: clone.remote().map(str::to_owned),
         branch: clone.dry_branch().ok(),
         branches: clone.branches()?,
+        has_settings: clone.has_settings()?,
     };
     let site = Site::of_worktree(clone, "git hydrate adopt")?;
     let progress = Progress::new();

@@ -194,6 +194,11 @@ impl Clone {
         Ok(at_remote.chain(here.map(str::to_owned)).collect())
     }
 
+    /// Whether there are settings here.
+    pub(super) fn has_settings(&self) -> anyhow::Result<bool> {
+        Ok(self.repository.refs()?.get(SETTINGS_REF).is_some())
+    }
+
     /// The name of the remote.
     pub(super) fn remote(&self) -> Option<&str> {
         self.remote.as_deref()

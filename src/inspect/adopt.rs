@@ -6,6 +6,7 @@
 mod branches;
 mod capabilities;
 mod clusters;
+mod copies;
 mod draft;
 mod dry_branches;
 mod hydrators;
@@ -18,9 +19,10 @@ mod roots;
 mod units;
 mod unnamed;
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
-use dry_files::diag::{Diagnostic, Span};
+use dry_files::diag::more::listed;
+use dry_files::diag::{Diagnostic, Span, printable};
 use dry_files::path::RepoPath;
 use serde::Serialize;
 
@@ -41,6 +43,9 @@ pub(crate) use hydrators::{HydratorFile, Hydrators, source_hydrators};
 pub(crate) use patterns::BranchPattern;
 pub(crate) use units::{AdoptedApplication, Cause};
 pub(crate) use unnamed::Unnamed;
+
+/// How many plugins are named.
+const PLUGINS_NAMED: usize = 8;
 
 /// What the user asks for.
 #[derive(Debug, Default)]
@@ -122,7 +127,10 @@ pub(crate) fn adopt(
     let known = units::Known { judged: &judged, attempts: &attempts, conflicts, needs: &needs, draft: &draft };
     let mut applications = units::all(&known);
     on_failure::propose(&mut draft, &mut applications)?;
+    copies::propose(&mut draft, &applications, tree)?;
+    notes.extend(copies::notes(&draft, &judged, &attempts)?);
     notes.extend(parameters(&judged));
+    notes.extend(plugins(&judged));
     let is_plain = judged.discovered.applications.iter().any(|application| application.rule.is_some());
     let needs_rules = is_plain && !draft.has_rules();
     let branch_patterns = if needs_rules { patterns::all(&judged, tree, &attempts) } else { Vec::new() };
@@ -209,6 +217,16 @@ fn parameters(judged: &Judged) -> Vec<Diagnostic> {
         Some(Diagnostic::warning(text).at(Span::file((*first).clone())))
     };
     sets.into_iter().filter_map(note).collect()
+}
+
+/// That this machine decides whether plugins render, where there are any.
+fn plugins(judged: &Judged) -> Option<Diagnostic> {
+    let hydrated = hydrated(judged).into_iter().filter_map(|(_, application)| units::plugin(application));
+    let names: BTreeSet<&str> = hydrated.collect();
+    let listed = listed(names.iter().map(|name| format!("`{}`", printable(name))), PLUGINS_NAMED);
+    let text = format!("the git config of this clone decides here whether plugins render: {listed}");
+    let hint = "set `hydrate-plugin.NAME.command` in this clone as it is on the server";
+    (!names.is_empty()).then(|| Diagnostic::warning(text).hint(hint))
 }
 
 /// Why some Applications are not known.

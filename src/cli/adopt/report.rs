@@ -23,6 +23,8 @@ pub(in super::super) struct Ask {
     pub branch: Option<BranchName>,
     /// The branches that there are, at the remote or here.
     pub branches: BTreeSet<String>,
+    /// Whether there are settings, as a server has them once hydration is installed there.
+    pub has_settings: bool,
 }
 
 impl Ask {
@@ -354,13 +356,17 @@ fn lacks_seed(adoption: &Adoption) -> bool {
 fn next(text: &mut String, adoption: &Adoption, ask: &Ask, written: bool) {
     let mut lines: Vec<(String, &str)> = Vec::new();
     let branch = ask.branch_option(adoption);
+    let is_to_write = !adoption.settings.is_empty() && !written;
+    if is_to_write && ask.remote.is_some() && !ask.has_settings {
+        let install = "git hydrate install --server REPO.git".to_owned();
+        lines.push((install, "on the server, first: it makes settings, which those of this clone go on top of"));
+    }
     if adoption.applications.iter().any(|one| one.cause == Some(Cause::OtherRepository)) {
         let line = "git hydrate adopt --repo-url URL".to_owned();
         lines.push((line, "the URL by which Applications know this repository"));
     }
     let first = adoption.branch_patterns.first().map(|found| found.pattern.as_str());
     let pattern = ask.rule.as_deref().or(first).map(|pattern| format!(" --branch-pattern {}", shell_word(pattern)));
-    let is_to_write = !adoption.settings.is_empty() && !written;
     if is_to_write && (!adoption.needs_rules || pattern.is_some()) {
         let why = if adoption.needs_rules { "or another pattern; writes the settings" } else { "writes the settings" };
         lines.push((format!("git hydrate adopt{}{} --write", pattern.unwrap_or_default(), ask.options), why));
@@ -379,6 +385,8 @@ fn next(text: &mut String, adoption: &Adoption, ask: &Ask, written: bool) {
     }
     if !adoption.inputs.is_empty() {
         lines.push((format!("git hydrate vendor{branch}"), "brings what is needed from elsewhere"));
+        let commit = "git commit -m 'Keep inputs'".to_owned();
+        lines.push((commit, "commits what it brought, for the push below"));
         lines.push(("git hydrate adopt".to_owned(), "how far it is then"));
     }
     if waits(adoption) {
@@ -393,11 +401,25 @@ fn next(text: &mut String, adoption: &Adoption, ask: &Ask, written: bool) {
         let set = "git hydrate config set seeds new".to_owned();
         lines.push((set, "makes the seed that random values are drawn from, which is never shown"));
     }
+    let settings = Settings::read(&adoption.files).unwrap_or_default();
+    if !settings.rules.is_empty() && settings.applications_to.is_none() && (is_ready || is_to_write) {
+        let set = "git hydrate config set applicationsTo BRANCH".to_owned();
+        lines.push((set, "keeps copies of the Applications on a branch, for Argo CD to follow"));
+    }
     if let Some(remote) = ask.remote.as_ref().filter(|_| is_ready || is_to_write) {
-        let push = format!("git push {} refs/hydrate/config", shell_word(remote));
-        lines.push((push, "gives the server the settings, and has it hydrate"));
+        let is_here = ask.branch.as_ref().is_some_and(|branch| branch.as_str() == adoption.dry_branch);
+        let dry = Some(format!("HEAD:{} ", shell_word(&adoption.dry_branch))).filter(|_| is_here).unwrap_or_default();
+        let push = format!("git push {} {dry}refs/hydrate/config", shell_word(remote));
+        lines.push((push, "gives the server commits and settings, and has it hydrate"));
         let rebase = "git hydrate config rebase".to_owned();
         lines.push((rebase, "if the server rejects them: takes what it has set meanwhile; then push again"));
+        if settings.applications_to.is_some() {
+            let root = "kubectl apply -f applications.yaml".to_owned();
+            lines.push((
+                root,
+                "the Application of that branch, as docs/migrate.md has it: Argo CD deploys what is hydrated",
+            ));
+        }
     }
     if lines.is_empty() {
         return;

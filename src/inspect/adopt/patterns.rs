@@ -9,7 +9,7 @@ use serde::Serialize;
 
 use super::super::apps::object;
 use super::super::check::{Judged, Tree};
-use super::units::{Attempt, findings, has_plugin};
+use super::units::{Attempt, findings};
 use crate::argo::{Application, Rule};
 use crate::manifest::Key;
 use crate::render;
@@ -26,6 +26,9 @@ pub(crate) struct BranchPattern {
     pub without: usize,
     /// How many Applications have their name and their branch in common with another one: none of them would hydrate.
     pub alike: usize,
+    /// How many Applications hydrate by it, of those that render now, and share their branch with no other environment of theirs.
+    #[serde(skip)]
+    apart: usize,
     /// How many Applications hydrate by it, of those that render now.
     #[serde(skip)]
     hydrate: usize,
@@ -36,10 +39,10 @@ struct Plain<'a> {
     application: &'a Application,
     object: Value,
     file: &'a RepoPath,
-    /// What it renders; none where it fails.
+    /// What it renders; none where it fails: then it counts for no pattern.
     objects: Option<Vec<Key>>,
-    /// Whether its failure keeps back whatever is on its branch.
-    holds_branch: bool,
+    /// What it is called without the words for environments; none where no word of it is one.
+    kin: Option<String>,
 }
 
 /// How many patterns are shown, and how many branches one may make.
@@ -77,8 +80,8 @@ const ENVIRONMENTS: [&str; 24] = [
     "local",
 ];
 
-/// Patterns that fit these Applications, a name for all among them: first those by which the most Applications hydrate; of
-/// these, the best first.
+/// Patterns that fit these Applications, a name for all among them: first those by which the most Applications hydrate
+/// apart from other environments of theirs; of these, the best first.
 pub(super) fn all(judged: &Judged, tree: &Tree<'_>, attempts: &[Attempt<'_>]) -> Vec<BranchPattern> {
     let view = View::new(tree.files);
     let findings = findings(judged);
@@ -94,7 +97,7 @@ pub(super) fn all(judged: &Judged, tree: &Tree<'_>, attempts: &[Attempt<'_>]) ->
             object: object(application, &view)?.into_object(),
             file: &application.file,
             objects: objects.map(|rendered| render::objects(application, &rendered.manifests)),
-            holds_branch: result.is_some_and(Result::is_err) && has_plugin(application),
+            kin: kin(application.name.as_str()).or_else(|| kin(application.dry.path.as_str())),
         })
     });
     let objects: Vec<Plain<'_>> = objects.collect();
@@ -107,13 +110,13 @@ pub(super) fn all(judged: &Judged, tree: &Tree<'_>, attempts: &[Attempt<'_>]) ->
         .map(|pattern| (worth(&pattern, objects.len()), pattern))
         .filter(|(worth, _)| *worth > 0)
         .collect();
-    found.sort_by_key(|(worth, pattern)| std::cmp::Reverse((pattern.hydrate, *worth)));
+    found.sort_by_key(|(worth, pattern)| std::cmp::Reverse((pattern.apart, pattern.hydrate, *worth)));
     let mut seen = BTreeSet::new();
     let mut patterns: Vec<BranchPattern> = found.into_iter().map(|(_, pattern)| pattern).collect();
     patterns.retain(|pattern| seen.insert((pattern.branches.clone(), pattern.without, pattern.alike)));
     patterns.truncate(SHOWN_MAX);
     patterns.extend(pattern("environments/main", &objects));
-    patterns.sort_by_key(|pattern| std::cmp::Reverse(pattern.hydrate));
+    patterns.sort_by_key(|pattern| std::cmp::Reverse((pattern.apart, pattern.hydrate)));
     patterns
 }
 
@@ -153,18 +156,20 @@ fn pattern(text: &str, objects: &[Plain<'_>]) -> Option<BranchPattern> {
             None => without += 1,
         }
     }
-    let (mut alike, mut hydrate) = (0, 0);
+    let (mut alike, mut hydrate, mut apart) = (0, 0, 0);
     for applications in found.values() {
-        let apart = of_one_name(applications);
-        alike += applications.len() - apart.len();
-        hydrate += hydrating(&apart);
+        let named = of_one_name(applications);
+        alike += applications.len() - named.len();
+        let count = hydrating(&named);
+        hydrate += count;
+        apart += count.saturating_sub(mixed(&named));
     }
     let branches: BTreeSet<String> = found.into_keys().collect();
     // What a root makes has the root's directory as its file.
     let is_file = |branch: &String| [".yaml", ".yml", ".json"].iter().any(|end| branch.ends_with(end));
     let is_some = !branches.is_empty() && branches.len() <= BRANCHES_MAX && !branches.iter().any(is_file);
     let branches = branches.into_iter().collect();
-    is_some.then(|| BranchPattern { pattern: text.to_owned(), branches, without, alike, hydrate })
+    is_some.then(|| BranchPattern { pattern: text.to_owned(), branches, without, alike, apart, hydrate })
 }
 
 /// The Applications of a branch whose name no other one there has.
@@ -175,12 +180,26 @@ fn of_one_name<'a>(applications: &[&'a Plain<'a>]) -> Vec<&'a Plain<'a>> {
     applications.iter().copied().filter(|plain| names.get(&name(plain)) == Some(&1)).collect()
 }
 
-/// How many of the Applications of a branch hydrate: none where one of them keeps the branch from moving.
+/// A name without its words for environments; none where it has none.
+fn kin(name: &str) -> Option<String> {
+    let is_environment = |word: &&str| ENVIRONMENTS.contains(&word.to_ascii_lowercase().as_str());
+    let (words, others): (Vec<&str>, Vec<&str>) = name.split(['-', '_', '.', '/']).partition(is_environment);
+    (!words.is_empty() && !others.is_empty()).then(|| others.join("-"))
+}
+
+/// How many of the Applications of a branch are there beside another environment of theirs.
+fn mixed(applications: &[&Plain<'_>]) -> usize {
+    let mut kins: BTreeMap<&str, usize> = BTreeMap::new();
+    let rendered = applications.iter().filter(|plain| plain.objects.is_some());
+    rendered.filter_map(|plain| plain.kin.as_deref()).for_each(|kin| *kins.entry(kin).or_default() += 1);
+    kins.into_values().filter(|count| *count > 1).sum()
+}
+
+/// How many of the Applications of a branch hydrate: none where two of them render one object. What fails does so by every pattern.
 fn hydrating(applications: &[&Plain<'_>]) -> usize {
     let objects = applications.iter().filter_map(|plain| Some((plain.application, plain.objects.as_deref()?)));
     let objects: Vec<(&Application, &[Key])> = objects.collect();
-    let is_held = applications.iter().any(|plain| plain.holds_branch) || !render::conflicts(&objects).is_empty();
-    if is_held { 0 } else { objects.len() }
+    if render::conflicts(&objects).is_empty() { objects.len() } else { 0 }
 }
 
 /// How likely it is that a pattern distinguishes environments: 0 for one that does not.

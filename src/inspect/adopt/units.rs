@@ -8,6 +8,7 @@ use serde::Serialize;
 use super::super::apps::MadeBy;
 use super::super::check::{Findings, Judged, Rule, Tree};
 use super::{Draft, NeededInput, hydrated};
+use crate::argo::parent::Parent;
 use crate::argo::{AppName, Application, BranchName, Standing};
 use crate::discover::Unusable;
 use crate::manifest::{Key, Manifest};
@@ -259,7 +260,7 @@ pub(super) fn all(known: &Known<'_>) -> Vec<AdoptedApplication> {
         adopted.inputs = inputs.get(application.name.as_str()).cloned().unwrap_or_default();
         let finding = findings.get(&index).copied();
         let reason = match standing {
-            _ if is_nowhere && draft.has_rules() => Some((Cause::NoRule, Vec::new())),
+            _ if is_nowhere && draft.has_rules() => Some((Cause::NoRule, vec![no_rule(application, judged)])),
             Standing::OtherBranch => Some((Cause::OtherBranch, Vec::from([other_branch(application)]))),
             Standing::Pinned => Some((Cause::Pinned, finding.cloned().into_iter().collect())),
             Standing::OtherRepository => Some((Cause::OtherRepository, finding.cloned().into_iter().collect())),
@@ -283,13 +284,13 @@ pub(super) fn all(known: &Known<'_>) -> Vec<AdoptedApplication> {
 /// Whether an Application keeps its branch from moving, whatever the settings say: whether a plugin fails does not follow
 /// from the dry commit, and an object that two render has no owner.
 fn holds_branch(application: &Application, cause: Option<Cause>) -> bool {
-    (cause == Some(Cause::Render) && has_plugin(application)) || cause == Some(Cause::ObjectConflict)
+    (cause == Some(Cause::Render) && plugin(application).is_some()) || cause == Some(Cause::ObjectConflict)
 }
 
-/// Whether a plugin that has a name renders an Application.
-pub(super) fn has_plugin(application: &Application) -> bool {
+/// The plugin that renders an Application, where that has a name.
+pub(super) fn plugin(application: &Application) -> Option<&str> {
     let plugin = application.dry.options.plugin.as_ref().and_then(|plugin| plugin.name.as_deref());
-    plugin.is_some_and(|name| !name.is_empty())
+    plugin.filter(|name| !name.is_empty())
 }
 
 fn adopted(application: &Application, is_nowhere: bool) -> AdoptedApplication {
@@ -333,6 +334,25 @@ fn unusable(document: &Unusable) -> AdoptedApplication {
         mistakes: document.mistakes.clone(),
         inputs: Vec::new(),
     }
+}
+
+/// What to do about an Application that no rule is for.
+fn no_rule(application: &Application, judged: &Judged) -> Diagnostic {
+    let parent = Parent::of(application);
+    let mut expanded = judged.discovered.expanded.iter();
+    let makes = expanded.any(|one| one.file == parent.file && one.ordinal == parent.ordinal());
+    let (text, hint) = if makes {
+        let name = &application.name;
+        let rule = format!("{{match: {{name: {name}}}, branch: environments/{name}, path: '{{{{ name }}}}'}}");
+        let hint = format!(
+            "an app of apps is led to a branch of its own, by a rule before the others: {rule}: git hydrate config edit"
+        );
+        ("it renders other Applications", hint)
+    } else {
+        let hint = "add a rule for it: git hydrate config edit; without one it is deployed as before";
+        ("", hint.to_owned())
+    };
+    Diagnostic::warning(text).hint(hint)
 }
 
 fn other_branch(application: &Application) -> Diagnostic {
