@@ -132,7 +132,7 @@ impl RemovalMistake {
         if let RemovalMistake::Empties { .. } = self {
             let name = shell_word(&branch.ref_name());
             hint.push_str(&format!(
-                "; if nothing deploys the branch, delete it on the server: git update-ref -d {name}; then in clones: \
+                "; if nothing deploys the branch, delete it on the server: git update-ref -d {name}; git hydrate catch-up; then in clones: \
                  git fetch --prune"
             ));
         }

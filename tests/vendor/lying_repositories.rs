@@ -102,8 +102,14 @@ fn hostile_repositories_get_nothing_in() {
         (own("twice"), "duplicateEntries"),
         (own("bomb"), "`base` has more than 20000 files"),
         (own("v1").replace("upstream", "none"), "not found"),
-        ("git@127.0.0.1:org/repo.git//base?ref=v1".to_owned(), "to allow it: --allow ssh://127.0.0.1"),
-        ("ssh://127.0.0.1/org/repo.git//base?ref=v1".to_owned(), "to allow it: --allow ssh://127.0.0.1"),
+        (
+            "git@127.0.0.1:org/repo.git//base?ref=v1".to_owned(),
+            "to allow it: git hydrate vendor --allow ssh://127.0.0.1",
+        ),
+        (
+            "ssh://127.0.0.1/org/repo.git//base?ref=v1".to_owned(),
+            "to allow it: git hydrate vendor --allow ssh://127.0.0.1",
+        ),
         ("ssh://-oProxyCommand=x/org/repo.git//base?ref=v1".to_owned(), "has no valid host"),
         ("git@-oProxyCommand=x:org/repo.git//base?ref=v1".to_owned(), "has no valid host"),
         ("https://localhost/org/repo.git//base?ref=v1".to_owned(), "localhost has the loopback address"),

@@ -25,7 +25,7 @@ namePrefix: x-\n";
         Answer::new(command.output().expect("runs"))
     };
     let answer = vendor(&[]).exits(2);
-    let expected = "is not asked over ssh (to allow it: --allow ssh://git.example.com)";
+    let expected = "is not asked over ssh (to allow it: git hydrate vendor --allow ssh://git.example.com)";
     assert!(answer.stderr.contains(expected), "{}", answer.stderr);
     assert_eq!(shell.said(), Vec::<String>::new());
     vendor(&["--allow", "ssh://git.example.com"]).success();

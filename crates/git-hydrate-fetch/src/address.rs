@@ -113,8 +113,12 @@ fn special_v6(address: Ipv6Addr) -> Option<&'static str> {
 /// Why an address of a host is refused.
 pub(crate) fn refusal(allowed: &Allowed, host: &str, address: SocketAddr) -> Option<String> {
     let why = special(address.ip())?;
-    (!allowed.private(host, address.port()))
-        .then(|| format!("{host} has the {why} address {}: refused (to allow it: --allow {host})", address.ip()))
+    (!allowed.private(host, address.port())).then(|| {
+        format!(
+            "{host} has the {why} address {}: refused (to allow it: git hydrate vendor --allow {host})",
+            address.ip()
+        )
+    })
 }
 
 /// Looks names up and judges what comes of it.

@@ -69,14 +69,19 @@ impl Fetcher {
         if let (host, true) = key.host() {
             return match self.web.allowed.ssh(host) {
                 true => Ok(Way::Ssh),
-                false => Err(format!("{url} is not asked over ssh (to allow it: --allow ssh://{host})").into()),
+                false => {
+                    Err(format!("{url} is not asked over ssh (to allow it: git hydrate vendor --allow ssh://{host})")
+                        .into())
+                }
             };
         }
         let site = Site::of(url)?;
         self.web.permit(url)?;
         if !site.is_tls && !self.web.allowed.plain(&site.host, site.port) {
             let allow = format!("http://{}:{}", site.host, site.port);
-            return Err(format!("{url} is not fetched without TLS (to allow it: --allow {allow})").into());
+            return Err(
+                format!("{url} is not fetched without TLS (to allow it: git hydrate vendor --allow {allow})").into()
+            );
         }
         let resolved = self.resolved(&site)?;
         Ok(Way::Web(site, resolved))

@@ -177,7 +177,10 @@ impl Web {
             self.permit(&url)?;
             if !site.is_tls && !self.allowed.plain(&site.host, site.port) {
                 let allow = format!("http://{}:{}", site.host, site.port);
-                return Err(format!("{url} is not fetched without TLS (to allow it: --allow {allow})").into());
+                return Err(format!(
+                    "{url} is not fetched without TLS (to allow it: git hydrate vendor --allow {allow})"
+                )
+                .into());
             }
             let left = self.timeout.checked_sub(started.elapsed()).ok_or_else(|| format!("{url}: timed out"))?;
             let mut request = self.agent.get(&url).header("Accept", ask.accept);

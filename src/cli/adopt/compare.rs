@@ -70,7 +70,7 @@ pub(super) fn read(what: &Path) -> anyhow::Result<Vec<Running>> {
             let object = settled(manifest);
             match seen.get(&key) {
                 Some((other, known)) if *known != object => bail!(WrongUse(format!(
-                    "{other} and {name} hold {} `{}`, and not alike\nhint: keep the one that runs now",
+                    "{other} and {name} hold {} `{}`, and not alike\nhint: of two clusters, compare each by itself, with a directory of its own; of one, keep the file that shows what runs now",
                     printable(manifest.kind()),
                     printable(manifest.name())
                 ))),
