@@ -248,6 +248,26 @@ fn a_commit_counts_where_a_branch_or_a_tag_leads_to_it() {
 }
 
 #[test]
+fn a_commit_that_a_tag_left_and_git_removed_keeps_no_file_of_it() {
+    both(|server| {
+        let clone = dry(server, "prod");
+        push(&clone, &["main"]);
+        clone.git(&["checkout", "-q", "-b", "side"]);
+        let side = clone.commit("side", &[(FILE, &config_map("web", "side"))]);
+        clone.git(&["checkout", "-q", "main"]);
+        tag(&clone, "prod", &side);
+        assert_eq!(value(server, PROD), "side");
+        // No run sees the tag move before the commit that it was on is gone.
+        server.git(&["update-ref", "refs/tags/prod", &head(&clone)]);
+        server.git(&["reflog", "expire", "--expire=now", "--all"]);
+        server.git(&["gc", "-q", "--prune=now"]);
+        assert_ne!(server.run("git", &["cat-file", "-e", &side]).code, Some(0));
+        server.hydrate(&["catch-up"]).success();
+        assert_eq!(value(server, PROD), "one");
+    });
+}
+
+#[test]
 fn a_branch_wins_over_a_tag_of_its_name() {
     let lab = Lab::new();
     let server = lab.server();

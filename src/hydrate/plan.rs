@@ -93,7 +93,7 @@ pub(crate) struct Hydration<W> {
     /// The dry commit that the branch shows, if the branch has just what these settings make of it: an Application that
     /// did not change since then keeps its files.
     pub before: Option<Rc<DryTree>>,
-    /// The tree of the sources of `before`, where that is another one.
+    /// The tree of the sources of `before`, where a tag, a range or an id led there and it is here.
     pub before_tree: Option<ObjectId>,
     /// What stays as it is; none where nothing does, and nothing did at the dry commit that the branch shows.
     pub leaving: Option<Rc<Leaving>>,
