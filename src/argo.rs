@@ -91,7 +91,7 @@ pub(crate) use options::{
 pub use read::read;
 pub(crate) use read::{File, count_certain, count_mentions, is_marked, objects, read_by, read_too_large, read_within};
 pub(crate) use referenced::Referenced;
-pub(crate) use revision::{LedTo, Revision, is_short_id};
+pub(crate) use revision::{LedTo, Revision, is_short_id, newest_above};
 pub(crate) use rules::Rule;
 pub use rules::RuleSet;
 pub use search::Patterns;

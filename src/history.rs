@@ -27,5 +27,7 @@ pub(crate) use explain::{
 pub(crate) use foreign::{ForeignBranch, foreign};
 pub(crate) use log::{Dry, Entry, History, PathChange, Selection, is_hydrated};
 pub(crate) use recomputed::recompute;
-pub(crate) use status::{BranchState, BranchStatus, Promotion, Restorable, Surveyed, problems, status, surveyed};
+pub(crate) use status::{
+    BranchState, BranchStatus, Followed, Promotion, Restorable, RevisionKind, Surveyed, problems, status, surveyed,
+};
 pub(crate) use verify::{Line, Verified, audited, lines, strayed, verify};

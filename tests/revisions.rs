@@ -6,6 +6,9 @@ use crate::push::{application, both, config_map, healthy, note, note_of, tip, ve
 use crate::strict::BROKEN;
 use crate::support::{Answer, Lab, Repo};
 
+mod beside;
+mod held;
+
 const DEV: &str = "environments/dev";
 const PROD: &str = "environments/prod";
 const FILE: &str = "apps/web/prod/config.yaml";
@@ -366,8 +369,20 @@ fn without_the_setting_they_stay_pinned() {
     assert!(said.stderr.contains("`v1.4.0` is a version: pinned, not hydrated on push"), "{said:?}");
     assert!(said.stderr.contains("git hydrate config set revisions true"), "{said:?}");
     assert!(exists(&server, DEV) && !exists(&server, PROD));
+    // As before there was the setting: tags move nothing, and commits say nothing of what led to them.
+    let before = tip(&server, DEV);
+    let said = tag(&clone, "v1.4.1", "HEAD");
+    assert!(said.remote().is_empty(), "{said:?}");
+    assert_eq!((tip(&server, DEV), note(&server, DEV)), (before, note_of(&head(&clone))));
+    assert!(!server.git(&["log", "--format=%B", DEV]).contains("Hydrate-Defined-At"));
+    let doctor = server.hydrate(&["doctor"]).stdout;
+    let advice = "advice   1 Application names a tag, a range or a commit, and no push hydrates it\n         to have them follow that: git \
+                  hydrate config set revisions true\n";
+    assert!(doctor.contains(advice), "{doctor}");
+    verified(&server);
     server.hydrate(&["config", "set", "revisions", "true"]).success();
     assert_eq!(value(&server, PROD), "one");
+    assert!(!server.hydrate(&["doctor"]).stdout.contains("no push hydrates"));
     verified(&server);
 }
 

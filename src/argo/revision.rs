@@ -103,11 +103,23 @@ fn version(tag: &str) -> Option<Version> {
     Version::new(tag).ok()
 }
 
+/// The tag with the highest version above that of the tag `shown`. Versions before a release count where that has one.
+pub(crate) fn newest_above<'n>(shown: &str, tags: impl Iterator<Item = &'n str>) -> Option<&'n str> {
+    let (shown, releases) = (version(shown)?, Range::new("*").ok()?);
+    let counts = |other: &Version| releases.has(other) || !releases.has(&shown);
+    highest_of(tags, |other| *other > shown && counts(other))
+}
+
 /// The tag with the highest version in a range; of equal ones the first.
 fn highest<'n>(range: &Range, tags: impl Iterator<Item = &'n str>) -> Option<&'n str> {
+    highest_of(tags, |version| range.has(version))
+}
+
+/// The tag with the highest version of those that count; of equal ones the first.
+fn highest_of<'n>(tags: impl Iterator<Item = &'n str>, counts: impl Fn(&Version) -> bool) -> Option<&'n str> {
     let mut best: Option<(Version, &str)> = None;
     for tag in tags {
-        let Some(version) = version(tag).filter(|version| range.has(version)) else { continue };
+        let Some(version) = version(tag).filter(|version| counts(version)) else { continue };
         if best.as_ref().is_none_or(|(highest, _)| version > *highest) {
             best = Some((version, tag));
         }
@@ -173,6 +185,18 @@ mod tests {
             (ID, "prod", false),
         ] {
             assert_eq!(Revision::read(revision).admits(resolved), expected, "{revision} {resolved}");
+        }
+    }
+
+    #[test]
+    fn newer_tags() {
+        for (shown, tags, expected) in [
+            ("v1.4.2", &["v1.4.1", "v1.4.3", "v1.5.0", "latest"] as &[&str], Some("v1.5.0")),
+            ("v1.4.2", &["v1.4.2", "v1.5.0-rc.1"], None),
+            ("v1.5.0-rc.1", &["v1.4.2", "v1.5.0-rc.2"], Some("v1.5.0-rc.2")),
+            ("prod", &["v1.4.2"], None),
+        ] {
+            assert_eq!(newest_above(shown, tags.iter().copied()), expected, "{shown} {tags:?}");
         }
     }
 

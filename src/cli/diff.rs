@@ -22,7 +22,7 @@ use crate::repo::{ObjectId, Refs};
 use crate::show::Progress;
 use crate::show::changes::{Changes, Detail, Form, html, json, markdown, text};
 
-pub(super) use promotion::staging_of;
+pub(super) use promotion::{followed, staging_of};
 
 /// Show what would change in each environment.
 ///

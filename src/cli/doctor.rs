@@ -9,16 +9,17 @@ use clap::CommandFactory as _;
 use super::clone::{self, Clone, is_server};
 use super::every::Every;
 use super::{Outcome, output, platform};
-use crate::history;
+use crate::history::{self, Surveyed};
 use crate::hydrate;
 use crate::install::{Doctor, Finding, Former, Health, Installer, Rehearsal, Surroundings, repositories};
 use crate::owners::place::Place;
+use crate::owners::policy::Policy;
 use crate::owners::settings_named::SETTINGS_REF_KEY;
 use crate::owners::setup::{Setup, Wake};
 use crate::preview;
 use crate::render::Renderers;
 use crate::render::process::wall;
-use crate::repo::{self, Repository};
+use crate::repo::{self, ObjectBuffer, Repository};
 use crate::show::Progress;
 use crate::tell::outbox::{self, Reach};
 use crate::tell::worker::{self, Given, Orders};
@@ -105,6 +106,7 @@ fn rehearse(repository: &Repository, remote: &str, settings_ref: Option<String>)
         settings: settings_ref.map_or(Given::FoundOut, Given::Ref),
         now: wall::now(),
         only: None,
+        resumed: None,
         dry_run: true,
         push_options: Vec::new(),
     };
@@ -202,11 +204,12 @@ fn findings(repository: &Repository, remote: Option<&String>, former: Option<&st
     let setup = Setup::new(repository, Place::server(), Wake::Pushed(Vec::new()), &renderers, wall::now());
     // What keeps it from being read is in the survey too.
     let statuses = history::status(&setup).unwrap_or_default();
-    let problems = history::problems(&setup).unwrap_or_default();
+    let Surveyed { problems, pinned, .. } = history::surveyed(&setup).unwrap_or_default();
     let access = hook::access(repository)?;
     let survey = hydrate::check_settings_ref(&setup).and_then(|()| hydrate::survey(&setup));
     let mut findings = doctor.server(survey, (&statuses, &problems), &access, &renderers)?;
     findings.extend(random(&setup));
+    findings.extend(unfollowed(pinned.len(), repository));
     findings.extend(outbox::reach(repository)?.into_iter().flat_map(|it| reached(it, repository)));
     Ok(findings)
 }
@@ -228,6 +231,19 @@ fn random(setup: &Setup<'_>) -> Option<Finding> {
     let own = "git hydrate config set seeds new".to_owned();
     let remedy = if setup.place.is_in_place() { Some(own) } else { warning.hint.clone() };
     Some(Finding { health: Health::Advice, what: printable(&warning.message).to_string(), remedy })
+}
+
+/// That no push hydrates so many Applications, since they name a tag, a range or a commit, where settings do not say that it may.
+fn unfollowed(pinned: usize, repository: &Repository) -> Option<Finding> {
+    let policy = Policy::read(&repository.refs().ok()?, &ObjectBuffer::new(repository)).ok()?;
+    let (names, them) = match pinned {
+        0 => return None,
+        1 => ("1 Application names".to_owned(), "it"),
+        count => (format!("{count} Applications name"), "them"),
+    };
+    let what = format!("{names} a tag, a range or a commit, and no push hydrates {them}");
+    let remedy = "to have them follow that: git hydrate config set revisions true".to_owned();
+    (!policy.follows).then_some(Finding { health: Health::Advice, what, remedy: Some(remedy) })
 }
 
 /// How another repository answers.

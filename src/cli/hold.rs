@@ -235,6 +235,7 @@ pub(super) fn resume(arguments: &ResumeArguments, json: bool) -> anyhow::Result<
         return Ok(outcome);
     }
     if rest.is_empty() {
+        range::refuse_in_clone(&site)?;
         let held: Vec<&str> = site.holds.iter().map(|(branch, _)| branch.as_str()).collect();
         let others = if held.is_empty() { "nothing is".to_owned() } else { format!("held: {}", held.join(", ")) };
         bail!(WrongUse(format!("nothing of `{}` is held; {others}", site.branch)));

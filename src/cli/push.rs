@@ -58,6 +58,12 @@ pub(super) struct Arguments {
     /// all would make.
     #[arg(long, value_name = "GLOB")]
     only: Vec<String>,
+    /// Let this environment branch go back to the highest tag of its range that is there
+    ///
+    /// A branch whose Applications name a range of versions stays where it is when the tag that it shows is gone. It is named as a
+    /// whole, or by the last part of its name.
+    #[arg(long, value_name = "BRANCH")]
+    resume: Option<String>,
     /// Push nothing; show what would be pushed.
     #[arg(long, short = 'n')]
     dry_run: bool,
@@ -146,6 +152,7 @@ fn orders(arguments: &Arguments, repository: &Repository) -> anyhow::Result<Orde
         remote,
         settings,
         only,
+        resumed: arguments.resume.clone(),
         now: wall::now(),
         dry_run: arguments.dry_run,
         push_options: arguments.push_option.clone(),

@@ -53,7 +53,10 @@ pub(crate) fn back(
             let is_dry = own.iter().any(|(_, trailers)| {
                 repository.has(trailers.dry_commit) && repository.are_related(trailers.dry_commit, id)
             });
-            own.iter().filter(|_| is_dry).find(shows).map(|(commit, _)| commit.id)
+            // Tags move back and forth between dry commits of which one is before the other.
+            let is_itself = |(_, trailers): &&(Commit, Trailers)| trailers.dry_commit == id;
+            let found = own.iter().find(is_itself).or_else(|| own.iter().filter(|_| is_dry).find(shows));
+            found.map(|(commit, _)| commit.id)
         }
         Back::Until(seconds) => {
             let mut moves = match place.is_of_clone() {

@@ -23,7 +23,7 @@ use crate::hydrate::state::Run;
 use crate::hydrate::stopped::Stopped;
 use crate::hydrate::survey::{Named, named};
 use crate::manifest::ChangedObjects;
-use crate::metadata::{Behind, Time};
+use crate::metadata::{Behind, Source, Time};
 use crate::owners::changed_objects::changed_objects;
 use crate::owners::deployed;
 use crate::owners::error::HydrateError;
@@ -43,7 +43,7 @@ pub(crate) use promotions::Promotion;
 use used_inputs::UsedInput;
 use used_tools::OtherTools;
 
-pub(crate) use follows::Followed;
+pub(crate) use follows::{Followed, RevisionKind};
 
 /// What a branch that Applications name is.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
@@ -319,11 +319,12 @@ pub(crate) fn status(setup: &Setup<'_>) -> Result<Vec<BranchStatus>, HydrateErro
     }
     let sync = |branch| names.iter().find(|(_, named)| named.staging.contains(branch)).map_or(branch, |(sync, _)| sync);
     let made_from = noted::refuted(&names, setup, &found, &mut ledger)?;
+    let tagged = noted::borne_out(&names, setup, &found, &mut ledger)?;
     let limits = limits::reached(&found);
     let mut all = Vec::new();
     for (branch, named) in &names {
         for (place, named) in of_each_dry_branch(&found, branch, named).iter().enumerate() {
-            let made_from = made_from.get(branch).copied();
+            let made_from = (made_from.get(branch).copied(), tagged.get(branch));
             let mut status = one(&found, &mut ledger, (branch, sync(branch)), named, made_from)?;
             status.is_named = applications.contains(branch);
             status.limits = limits::of(&status, &limits);
@@ -375,7 +376,7 @@ fn one(
     ledger: &mut Ledger,
     (branch, sync): (&BranchName, &BranchName),
     named: &Named,
-    made_from: Option<ObjectId>,
+    (made_from, tagged): (Option<ObjectId>, Option<&Source>),
 ) -> Result<BranchStatus, HydrateError> {
     let tip = found.tip(branch);
     let dry_tip = found.tip(&named.dry_branch);
@@ -417,9 +418,9 @@ fn one(
         (Some(tip), Some(file)) => Some(last_changed(tip, file, &found.buffer)?),
         _ => None,
     };
-    let follows = Followed::of(named, branch, standing.as_ref(), found).filter(|_| named.is_environment);
-    let source = standing.as_ref().and_then(|standing| standing.source.as_ref()).map(|source| source.commit);
-    let dry_shown = source.or(dry);
+    let shown = tagged.or(standing.as_ref().and_then(|standing| standing.source.as_ref()));
+    let follows = Followed::of(named, branch, shown, found).filter(|_| named.is_environment);
+    let dry_shown = shown.map(|source| source.commit).or(dry);
     let line = match (dry.filter(|dry| repository.has(*dry)), dry_tip) {
         (Some(dry), Some(tip)) => repository.first_parents(dry, tip, BEHIND_MAX)?,
         _ => None,

@@ -17,7 +17,7 @@ mod given;
 mod kept;
 pub(super) mod moves;
 
-use crate::argo::Patterns;
+use crate::argo::{BranchName, Patterns};
 use crate::hydrate::{self, Report};
 use crate::owners::error::HydrateError;
 use crate::owners::place::Place;
@@ -51,6 +51,8 @@ pub(crate) struct Orders {
     pub now: i64,
     /// The environment branches to hydrate, by globs; none where all are.
     pub only: Option<Patterns>,
+    /// The branch that may go back to a lower tag of its range, by its name or the last part of it.
+    pub resumed: Option<String>,
     /// Whether nothing is pushed.
     pub dry_run: bool,
     /// What `git push -o` hands to the remote.
@@ -206,12 +208,20 @@ fn hydrate_copy(copy: &Copy, orders: &Orders, renderers: &Renderers, observer: &
     outbox::take_in(&copy.repository)?;
     let named = kept::named(copy)?;
     let only = orders.only.as_ref();
+    let resumed = orders.resumed.as_deref().map(|name| named_branch(name, &copy.repository)).transpose()?;
     let setup = Setup {
         observer,
         only,
+        resumed: resumed.as_ref().and_then(|(_, branch)| branch.as_ref()),
         ..Setup::new(&copy.repository, Place::worker(), Wake::Everything, renderers, orders.now)
     };
+    let is_kept = setup.resumed.map(|branch| hydrate::resumes_to(&setup, branch)).transpose()?.flatten().is_some();
     let mut report = hydrate::hydrate(&setup)?;
+    if let Some((name, _)) = resumed.as_ref().filter(|_| !is_kept) {
+        let text = format!("`--resume`: no range keeps `{}` where it is", printable(name));
+        let hint = "git hydrate status shows what each branch follows";
+        report.warnings.push(Diagnostic::warning(text).hint(hint));
+    }
     kept::keep(&named, copy)?;
     let after = copy.repository.refs()?;
     if report.branches.is_empty() && only.is_some_and(|only| is_in_vain(only, &after)) {
@@ -219,6 +229,18 @@ fn hydrate_copy(copy: &Copy, orders: &Orders, renderers: &Renderers, observer: &
         report.warnings.push(warning.hint("to list them: git hydrate status"));
     }
     Ok(report)
+}
+
+/// A branch by its name, or the last part of it; none where that is not there, or several end so.
+fn named_branch<'n>(name: &'n str, repository: &Repository) -> Result<(&'n str, Option<BranchName>), Error> {
+    let refs = repository.refs()?;
+    let mut short = refs.below("refs/heads/").filter(|(branch, _)| branch.rsplit('/').next() == Some(name));
+    let found = match (refs.get(&format!("refs/heads/{name}")), short.next(), short.next()) {
+        (Some(_), ..) => Some(name),
+        (None, Some((branch, _)), None) => Some(branch),
+        _ => None,
+    };
+    Ok((name, found.and_then(|branch| BranchName::read(branch).ok())))
 }
 
 /// Whether no branch is meant.

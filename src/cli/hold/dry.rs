@@ -4,13 +4,13 @@ use anyhow::{Context as _, bail};
 use dry_files::diag::more::listed;
 use dry_files::diag::{Diagnostic, printable, shell_word};
 
-use super::super::diff::staging_of;
+use super::super::diff::{followed, staging_of};
 use super::super::{Outcome, WrongUse, config, machine, output};
 use super::apply::show;
 use super::target::{self, Target};
 use super::{RollbackArguments, Site};
 use crate::argo::BranchName;
-use crate::history::before_change;
+use crate::history::{Followed, RevisionKind, before_change};
 use crate::metadata::{DryCommit, REMOVAL_TRAILER, Trailers};
 use crate::owners::branch_records::{BranchRecords, RECORDS_REF};
 use crate::owners::heads::DryHead;
@@ -98,6 +98,9 @@ fn point(site: &Site, arguments: &RollbackArguments) -> anyhow::Result<Point> {
     let Some(made) = Trailers::read(&buffer.commit(at)?.message) else {
         bail!(WrongUse(format!("{} was not hydrated\nhint: {log} shows the commits", at.to_hex_with_len(7))))
     };
+    if let Some(follows) = followed(clone, branch)? {
+        return Err(of_tag(branch, &follows, &made));
+    }
     let records = refs.get(RECORDS_REF).map(|tip| BranchRecords::read(tip, &buffer)).transpose()?.unwrap_or_default();
     if let Some(record) = records.get(branch).filter(|record| !record.others.is_empty()) {
         let all = listed(record.others.keys().chain([&record.dry_branch]), NAMED_MAX);
@@ -115,6 +118,26 @@ fn point(site: &Site, arguments: &RollbackArguments) -> anyhow::Result<Point> {
         )))
     };
     Ok(Point { at, then: DryCommit::new(&then), head: DryHead { branch: made.dry_branch, tip } })
+}
+
+/// That no commit of the dry branch takes a branch back whose Applications name a tag, a range or a commit.
+fn of_tag(branch: &BranchName, follows: &Followed, made: &Trailers) -> anyhow::Error {
+    let (then, word) = (made.dry_commit.to_hex_with_len(7), shell_word(branch.as_str()));
+    let revision = printable(&follows.revision);
+    let (what, hint) = match follows.kind {
+        RevisionKind::Tag => {
+            let tag = shell_word(follows.revision.strip_prefix("refs/tags/").unwrap_or(&follows.revision));
+            ("the tag", format!("git tag -f {tag} {then} && git push -f origin refs/tags/{tag}"))
+        }
+        RevisionKind::Range => {
+            ("the range", format!("push a tag with a higher version at {then}; or git hydrate rollback {word}"))
+        }
+        RevisionKind::Commit => {
+            ("the commit", format!("write {} as `targetRevision` of its Applications", made.dry_commit))
+        }
+    };
+    let text = format!("`{branch}` shows {what} `{revision}`, so no commit of `{}` takes it back", made.dry_branch);
+    WrongUse(format!("{text}\nhint: {hint}")).into()
 }
 
 /// Finds the commit, and says why there is none.

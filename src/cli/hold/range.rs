@@ -1,8 +1,13 @@
 //! A branch that stays because the tag which it shows is gone from its range: an admin lets it go back to a lower one.
 
-use super::super::{Outcome, catch_up, machine, output};
+use anyhow::bail;
+use dry_files::diag::shell_word;
+
+use super::super::diff::followed;
+use super::super::{Outcome, WrongUse, catch_up, machine, output};
 use super::apply::{confirmed, show};
 use super::{Site, Way};
+use crate::history::RevisionKind;
 use crate::owners::setup::{Setup, Wake};
 use crate::preview;
 use crate::render::Renderers;
@@ -44,4 +49,18 @@ pub(super) fn resume(site: &Site, way: &Way, is_json: bool) -> anyhow::Result<Op
         false => output::print(summary(&report, Wording::Terminal))?,
     }
     Ok(Some(if report.is_success() { Outcome::Done } else { Outcome::Found }))
+}
+
+/// Says where a branch that follows a range is let go back, which a clone cannot do.
+pub(super) fn refuse_in_clone(site: &Site) -> anyhow::Result<()> {
+    let branch = &site.branch;
+    let follows = if site.clone.remote().is_some() { followed(&site.clone, branch)? } else { None };
+    if !follows.is_some_and(|follows| follows.kind == RevisionKind::Range) {
+        return Ok(());
+    }
+    let word = shell_word(branch.as_str());
+    bail!(WrongUse(format!(
+        "nothing of `{branch}` is held\nhint: where the tag that it shows is gone from its range, the server lets it go back: git \
+         hydrate resume {word}; or a job: git hydrate push --resume {word}"
+    )))
 }

@@ -3,7 +3,7 @@
 use dry_files::diag::{printable, shell_word};
 
 use crate::argo::ref_of;
-use crate::history::{BranchState, BranchStatus, Promotion, Restorable};
+use crate::history::{BranchState, BranchStatus, Followed, Promotion, Restorable};
 
 /// How a branch of hydration is, beside its dry branch.
 pub(in crate::cli) fn state(status: &BranchStatus, is_of_platform: bool) -> String {
@@ -41,9 +41,22 @@ fn followed(status: &BranchStatus) -> String {
         Some(ahead) => format!("behind: {} is there", ahead.resolved),
         None if fails_again(status) => "hydrated with earlier settings".to_owned(),
         None if status.tools.is_some() => "hydrated with other tools".to_owned(),
-        None if status.behind == Some(0) => UP_TO_DATE.to_owned() + &exceptions(status),
+        None if status.behind == Some(0) => {
+            UP_TO_DATE.to_owned() + &exceptions(status) + &not_followed(status, follows)
+        }
         None => "behind: its Applications changed".to_owned(),
     }
+}
+
+/// `, main is 2 dry commits ahead, v1.5.0 is newer`: what there is that the branch does not follow.
+fn not_followed(status: &BranchStatus, follows: &Followed) -> String {
+    let dry = match follows.dry_commits_ahead {
+        None | Some(0) => String::new(),
+        Some(1) => format!(", {} is 1 dry commit ahead", status.dry_branch),
+        Some(count) => format!(", {} is {count} dry commits ahead", status.dry_branch),
+    };
+    let tag = follows.newer_tag.as_ref().map(|tag| format!(", {tag} is newer"));
+    printable(&(dry + &tag.unwrap_or_default()))
 }
 
 /// What a branch is that shows the tip of its dry branch.

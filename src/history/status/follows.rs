@@ -5,11 +5,11 @@ use std::fmt;
 use dry_files::diag::Diagnostic;
 use serde::Serialize;
 
-use crate::argo::BranchName;
+use crate::argo::{BranchName, Revision, newest_above};
 use crate::hydrate::survey::Named;
+use crate::metadata::Source;
 use crate::owners::revisions::Follows;
 use crate::owners::snapshot::Snapshot;
-use crate::owners::standing::Standing;
 
 /// What the Applications of a branch follow in place of a dry branch.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
@@ -17,6 +17,8 @@ use crate::owners::standing::Standing;
 pub(crate) struct Followed {
     /// `targetRevision`.
     pub revision: String,
+    /// What that is.
+    pub kind: RevisionKind,
     /// The tag, or the id, that led to what the branch shows.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub shown: Option<String>,
@@ -26,6 +28,34 @@ pub(crate) struct Followed {
     /// Why it leads nowhere.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub problem: Option<Diagnostic>,
+    /// The tag with the highest version above that of the tag which led to what the branch shows.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub newer_tag: Option<String>,
+    /// How many commits its dry branch has that what the branch shows has not; none where that is not known.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub dry_commits_ahead: Option<usize>,
+}
+
+/// What a `targetRevision` is that names no branch.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "camelCase")]
+pub(crate) enum RevisionKind {
+    /// The name of a tag.
+    Tag,
+    /// A range of versions.
+    Range,
+    /// The id of a commit.
+    Commit,
+}
+
+impl RevisionKind {
+    fn of(revision: &str) -> Self {
+        match Revision::read(revision) {
+            Revision::Tag(_) => Self::Tag,
+            Revision::Range(..) => Self::Range,
+            Revision::Commit(_) => Self::Commit,
+        }
+    }
 }
 
 /// What a tag, a range or an id leads to.
@@ -39,16 +69,22 @@ pub(crate) struct Ahead {
 }
 
 impl Followed {
-    pub(super) fn of(
-        named: &Named,
-        branch: &BranchName,
-        standing: Option<&Standing>,
-        found: &Snapshot<'_>,
-    ) -> Option<Self> {
+    pub(super) fn of(named: &Named, branch: &BranchName, shown: Option<&Source>, found: &Snapshot<'_>) -> Option<Self> {
         let revision = named.revision.clone()?;
-        let shown = standing.and_then(|standing| standing.source.as_ref());
-        let mut followed =
-            Self { revision, shown: shown.map(|shown| shown.resolved.clone()), ahead: None, problem: None };
+        let tags = found.refs.below("refs/tags/").map(|(tag, _)| tag);
+        let newer = shown.and_then(|shown| newest_above(&shown.resolved, tags));
+        let mut followed = Self {
+            kind: RevisionKind::of(&revision),
+            revision,
+            shown: shown.map(|shown| shown.resolved.clone()),
+            ahead: None,
+            problem: None,
+            newer_tag: newer.map(str::to_owned),
+            dry_commits_ahead: found.tip(&named.dry_branch).zip(shown).and_then(|(tip, shown)| {
+                let repository = found.setup.repository;
+                repository.has(shown.commit).then(|| repository.count_beyond(shown.commit, tip)).flatten()
+            }),
+        };
         match found.follows(branch, &followed.revision, None, shown) {
             Follows::Source(source) if Some(&source) != shown => {
                 followed.ahead = Some(Ahead { resolved: source.resolved, dry_sha: source.commit.to_string() });

@@ -7,9 +7,11 @@ use std::collections::BTreeMap;
 
 use crate::argo::BranchName;
 use crate::hydrate::survey::Named;
+use crate::metadata::{Source, read_note};
 use crate::owners::error::HydrateError;
 use crate::owners::files::METADATA;
 use crate::owners::ledger::Ledger;
+use crate::owners::revisions::Follows;
 use crate::owners::setup::{Setup, Wake};
 use crate::owners::snapshot::Snapshot;
 use crate::owners::standing::provenance;
@@ -36,6 +38,43 @@ pub(super) fn refuted(
         refuted.extend(branches.into_iter().filter(|(branch, _)| differs(branch)));
     }
     Ok(refuted)
+}
+
+/// What tags lead to that branches show by their notes alone, where they do: their files are of another dry commit, and hydrating that one
+/// changes nothing.
+///
+/// Errors: the repository cannot be read.
+pub(super) fn borne_out(
+    names: &BTreeMap<BranchName, Named>,
+    setup: &Setup<'_>,
+    found: &Snapshot<'_>,
+    ledger: &mut Ledger,
+) -> Result<BTreeMap<BranchName, Source>, HydrateError> {
+    let mut noted: BTreeMap<BranchName, BTreeMap<BranchName, Source>> = BTreeMap::new();
+    if found.setup.place.are_guarded() {
+        return Ok(BTreeMap::new());
+    }
+    for (branch, named) in names.iter().filter(|(_, named)| named.is_environment) {
+        let (Some(tip), Some(revision)) = (found.tip(branch), &named.revision) else { continue };
+        let shown = found.standing(branch, tip, &named.dry_branch, &mut ledger.notes)?.source;
+        let Follows::Source(source) = found.follows(branch, revision, None, shown.as_ref()) else { continue };
+        let note = ledger.notes.get(tip, &found.buffer).ok().flatten().and_then(|text| read_note(&text));
+        if shown.as_ref() != Some(&source) && note.and_then(|note| note.source()).as_ref() == Some(&source) {
+            noted.entry(named.dry_branch.clone()).or_default().insert(branch.clone(), source);
+        }
+    }
+    let mut borne_out = BTreeMap::new();
+    for (dry_branch, mut sources) in noted {
+        let Some(tip) = found.tip(&dry_branch) else { continue };
+        let wake = Wake::Commit { branch: dry_branch, tip };
+        let setup = Setup { place: setup.place.clone(), wake, ..*setup };
+        let Ok(preview) = preview(&setup, &Against::Branches) else { continue };
+        let is_changed =
+            |branch: &BranchName| preview.environments.iter().any(|one| one.branch == *branch && !one.paths.is_empty());
+        sources.retain(|branch, _| !is_changed(branch));
+        borne_out.extend(sources);
+    }
+    Ok(borne_out)
 }
 
 /// The dry commits that notes name and the files of the branches do not, each with those branches and what they were made
