@@ -58,7 +58,9 @@ impl Run<'_> {
             Some(known) => known,
             None => {
                 let tree = self.tree(head.tip, head, heads)?;
-                let of_held = tree.hydrated().filter(|application| held.contains(application.environment_branch()));
+                // What a branch gets by a tag is not what the dry branch has.
+                let is_of_held = |branch| held.contains(branch) && tree.revision(branch).is_none();
+                let of_held = tree.hydrated().filter(|application| is_of_held(application.environment_branch()));
                 of_held.cloned().collect()
             }
         };

@@ -2,6 +2,7 @@
 
 use super::{DEV, FILE, PROD, dry, exists, head, push, resolved, tag, trailers, value};
 use crate::push::{application, both, config_map, healthy, tip, verified};
+use crate::strict::BROKEN;
 use crate::support::{Lab, Repo};
 
 /// Commits another value for production on `main`, and puts a tag there.
@@ -174,6 +175,17 @@ fn a_range_is_rolled_back_held_against_newer_tags_and_resumed() {
         assert_eq!(trailers(server, PROD), resolved(&three, &three, "v1.4.3"));
         verified(server);
     });
+}
+
+#[test]
+fn what_main_breaks_is_not_said_of_a_held_branch_that_a_tag_leads_elsewhere() {
+    let lab = Lab::new();
+    let server = lab.server();
+    let (clone, _) = three_times(&server);
+    server.hydrate(&["hold", "prod", "--reason", "a fair", "--yes"]).success();
+    clone.commit("broken", &[(FILE, BROKEN)]);
+    let said = push(&clone, &["main"]).stderr;
+    assert!(said.contains("a fair") && !said.contains("would not hydrate"), "{said}");
 }
 
 #[test]

@@ -6,7 +6,6 @@ use std::fmt;
 use super::branch::{Branch, BranchUpdate};
 use super::losses;
 use super::lost_keys;
-use super::manifest_of::manifest_of;
 use super::new_secrets;
 use super::nothing;
 use super::output::PathOutput;
@@ -25,7 +24,7 @@ use crate::owners::error::HydrateError;
 use crate::owners::heads::DryHead;
 use crate::owners::snapshot::Snapshot;
 use crate::render;
-use crate::repo::{self, ObjectId};
+use crate::repo::ObjectId;
 use dry_files::diag::Diagnostic;
 use dry_files::path::RepoPath;
 
@@ -152,14 +151,11 @@ impl Commits {
         };
         let paths: Vec<PathOutput<'_>> =
             hydration.outputs().map(|(application, output)| output.at(application)).collect();
-        let tagged = branch.source.as_ref().map(|_| hydration.before_tree);
-        let untouched = Untouched::since(hydration.before.as_deref(), tagged, &branch.name, found.setup.repository);
-        // What a tag has left need not be in every repository: what is rendered anew to the same stays, too, there as here.
-        let same = if tagged.is_some() { rendered_to_the_same(branch, &paths, found)? } else { BTreeSet::new() };
+        let untouched =
+            Untouched::since(hydration.before.as_deref(), hydration.before_tree, &branch.name, found.setup.repository);
         // What stayed behind shows an earlier dry commit than its branch does.
         let shown = branch.tip_metadata(&found.buffer)?;
-        let is_same = |path: &PathOutput<'_>| same.contains(path.dir) && untouched.is_same_application(path);
-        let keeps = |path: &PathOutput<'_>| !shown.is_behind(path.dir) && (untouched.is(path) || is_same(path));
+        let keeps = |path: &PathOutput<'_>| !shown.is_behind(path.dir) && untouched.is(path);
         if hydration.limits_losses
             && let Some(lost) = losses::too_many(branch, &paths, &removals, &keeps, self.dry.id, found)?
         {
@@ -210,23 +206,6 @@ impl Commits {
         }
         Ok(Becomes::Hydrated(Box::new(made)))
     }
-}
-
-/// The paths that have the manifests of a branch already.
-fn rendered_to_the_same<'p>(
-    branch: &Branch,
-    paths: &[PathOutput<'p>],
-    found: &Snapshot<'_>,
-) -> Result<BTreeSet<&'p RepoPath>, repo::Error> {
-    let mut same = BTreeSet::new();
-    let Some(tip) = &branch.tip else { return Ok(same) };
-    let here = found.tree_of(tip.tree);
-    for path in paths {
-        if manifest_of(&here, path.dir)? == Some(path.manifest) {
-            same.insert(path.dir);
-        }
-    }
-    Ok(same)
 }
 
 /// Keeps what rendered on a branch of which something else found no room: it is in the repository then, and takes none of the room

@@ -18,45 +18,37 @@ use crate::repo::{ObjectId, Repository};
 /// What shows whether an Application was touched since its branch was hydrated last.
 pub(crate) struct Untouched<'u> {
     repository: &'u Repository,
-    /// The Applications of the branch at that dry commit; none when all of them count as touched.
-    before: Option<Vec<&'u Application>>,
-    /// The tree with their sources, where that is here.
-    sources: Option<ObjectId>,
+    /// The Applications of the branch at that dry commit, and its tree; none when all of them count as touched.
+    before: Option<(Vec<&'u Application>, ObjectId)>,
     by_path: OnceLock<BTreeMap<&'u RepoPath, &'u Application>>,
 }
 
 impl<'u> Untouched<'u> {
     /// `before` is the dry commit that the branch was hydrated from, where what is on the branch is just what was made of
-    /// it with the same settings; without it all Applications count as touched. Where a tag, a range or an id led to their sources, these
-    /// are in the tree `tagged`, if that is here.
+    /// it with the same settings; without it all Applications count as touched. Their sources are in `sources`, if that is another
+    /// tree.
     pub(crate) fn since(
         before: Option<&'u DryTree>,
-        tagged: Option<Option<ObjectId>>,
+        sources: Option<ObjectId>,
         branch: &'u BranchName,
         repository: &'u Repository,
     ) -> Self {
         let applications =
             |before: &'u DryTree| before.applications(branch).map(|application| &**application).collect();
-        let sources = tagged.unwrap_or_else(|| before.map(|before| before.tree));
-        Self { repository, before: before.map(applications), sources, by_path: OnceLock::new() }
+        let before = before.map(|before| (applications(before), sources.unwrap_or(before.tree)));
+        Self { repository, before, by_path: OnceLock::new() }
     }
 
     /// Whether the Application of a path is the same as before, and so is everything that its render looked at.
     pub(crate) fn is(&self, path: &PathOutput<'_>) -> bool {
-        let Some(sources) = self.sources.filter(|_| self.is_same_application(path)) else { return false };
-        let Some(record) = path.record.and_then(|record| record.decode()) else { return false };
-        let files = TreeFiles::new(self.repository, sources);
-        !record.names_the_commit && View::new(&files).confirms(&record.reads).unwrap_or(false)
-    }
-
-    /// Whether the Application of a path is the same as before, whatever its sources are.
-    pub(crate) fn is_same_application(&self, path: &PathOutput<'_>) -> bool {
-        let (Some(applications), Some(application)) = (&self.before, path.application) else { return false };
+        let (Some((applications, tree)), Some(application)) = (&self.before, path.application) else { return false };
         let by_path = self.by_path.get_or_init(|| applications.iter().map(|one| (&one.sync_path, *one)).collect());
-        by_path.get(path.dir).is_some_and(|before| {
-            (&before.namespace, &before.name) == (&application.namespace, &application.name)
-                && before.placement() == application.placement()
-                && before.fingerprint() == application.fingerprint()
-        })
+        let Some(before) = by_path.get(path.dir) else { return false };
+        let is_same = (&before.namespace, &before.name) == (&application.namespace, &application.name)
+            && before.placement() == application.placement()
+            && before.fingerprint() == application.fingerprint();
+        let Some(record) = path.record.filter(|_| is_same).and_then(|record| record.decode()) else { return false };
+        let files = TreeFiles::new(self.repository, *tree);
+        !record.names_the_commit && View::new(&files).confirms(&record.reads).unwrap_or(false)
     }
 }
