@@ -151,8 +151,8 @@ impl Commits {
         };
         let paths: Vec<PathOutput<'_>> =
             hydration.outputs().map(|(application, output)| output.at(application)).collect();
-        let untouched =
-            Untouched::since(hydration.before.as_deref(), hydration.before_tree, &branch.name, found.setup.repository);
+        let tagged = branch.source.as_ref().map(|_| hydration.before_tree);
+        let untouched = Untouched::since(hydration.before.as_deref(), tagged, &branch.name, found.setup.repository);
         // What stayed behind shows an earlier dry commit than its branch does.
         let shown = branch.tip_metadata(&found.buffer)?;
         let keeps = |path: &PathOutput<'_>| !shown.is_behind(path.dir) && untouched.is(path);

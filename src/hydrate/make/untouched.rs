@@ -25,17 +25,18 @@ pub(crate) struct Untouched<'u> {
 
 impl<'u> Untouched<'u> {
     /// `before` is the dry commit that the branch was hydrated from, where what is on the branch is just what was made of
-    /// it with the same settings; without it all Applications count as touched. Their sources are in `sources`, if that is another
-    /// tree.
+    /// it with the same settings; without it all Applications count as touched. Where a tag, a range or an id led to their sources, these
+    /// are in the tree `tagged`, and count as touched where that is not here.
     pub(crate) fn since(
         before: Option<&'u DryTree>,
-        sources: Option<ObjectId>,
+        tagged: Option<Option<ObjectId>>,
         branch: &'u BranchName,
         repository: &'u Repository,
     ) -> Self {
         let applications =
             |before: &'u DryTree| before.applications(branch).map(|application| &**application).collect();
-        let before = before.map(|before| (applications(before), sources.unwrap_or(before.tree)));
+        let sources = |before: &DryTree| tagged.unwrap_or(Some(before.tree));
+        let before = before.and_then(|before| Some((applications(before), sources(before)?)));
         Self { repository, before, by_path: OnceLock::new() }
     }
 

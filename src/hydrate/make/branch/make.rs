@@ -233,7 +233,8 @@ impl Branch {
     }
 
     /// Whether the files of a path whose manifest is unchanged would be the same if they were written again for the dry
-    /// commit that they name: neither the settings nor the Application changed what they say.
+    /// commit that they name: neither the settings nor the Application changed what they say. Where tags lead to dry commits, one that
+    /// a tag has left need not be in every repository, and each has to make the same commit.
     fn is_as_written(
         &self,
         tree: &HydratedTree<'_>,
@@ -248,7 +249,7 @@ impl Branch {
         let Ok(Provenance { dry_commit: Some(written_for), date, .. }) = Provenance::read(&metadata_path, &text) else {
             return Ok(false);
         };
-        let Ok(written_for) = buffer.commit(written_for) else { return Ok(false) };
+        let Ok(written_for) = buffer.commit(written_for) else { return Ok(policy.follows) };
         let written_for = DryCommit::new(&written_for);
         // Of a path that is promoted on its own, the date may be that of a commit before.
         let shown = date.filter(|date| date.seconds() > written_for.date.seconds()).unwrap_or(written_for.date);
