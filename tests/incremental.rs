@@ -3,12 +3,13 @@
 //! Two repositories get the same random edits, with the same seed in each run. One remembers what earlier runs found
 //! out, and its cache is damaged now and then; the other looks at everything each time.
 
-use std::cell::Cell;
+use std::cell::{Cell, RefCell};
 use std::collections::BTreeMap;
 use std::fs;
 use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicUsize, Ordering};
 
+use git_hydrate::testing::application::BranchName;
 use git_hydrate::testing::git::{
     Expected, Location, Mode, NewCommit, ObjectBuffer, ObjectId, RefEdit, Repository, Signature, TreeEdit, update_refs,
 };
@@ -24,6 +25,7 @@ mod joining;
 mod made;
 mod rules;
 mod shared;
+mod tags;
 
 /// Counts what is rendered.
 #[derive(Default)]
@@ -56,6 +58,8 @@ struct Server {
     rendered: Counter,
     /// The time, in seconds since 1970.
     now: Cell<i64>,
+    /// The branch that may go back to a lower tag of its range.
+    resumed: RefCell<Option<BranchName>>,
 }
 
 impl Server {
@@ -66,7 +70,7 @@ impl Server {
         let mut text = fs::read_to_string(path.join("config")).expect("readable");
         text.push_str(config);
         fs::write(path.join("config"), text).expect("writable");
-        Self { path, rendered: Counter::default(), now: Cell::default() }
+        Self { path, rendered: Counter::default(), now: Cell::default(), resumed: RefCell::default() }
     }
 
     fn open(&self) -> Repository {
@@ -114,6 +118,7 @@ impl Server {
         let repository = self.open();
         let machine = machine();
         let renderers = Renderers::from_config(&repository, &machine).expect("readable");
+        let resumed = self.resumed.borrow();
         let setup = Setup {
             repository: &repository,
             place: Place::server(),
@@ -126,7 +131,7 @@ impl Server {
             pusher: None,
             only: None,
             fetching: None,
-            resumed: None,
+            resumed: resumed.as_ref(),
         };
         work(&setup)
     }

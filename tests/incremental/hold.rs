@@ -3,11 +3,13 @@
 
 use std::collections::BTreeMap;
 
+use git_hydrate::testing::application::BranchName;
 use git_hydrate::testing::git::ObjectId;
 use git_hydrate::testing::hydrate::{Outcome, Report};
 
 use super::made::{Twins, URL};
-use super::{Dry, Random, Server};
+use super::tags::Tags;
+use super::{Dry, Random, Server, rounds};
 use crate::support::Repo;
 
 const PROD: &str = "environments/prod";
@@ -40,23 +42,38 @@ fn manifests(server: &Repo, branch: &str) -> Vec<String> {
     all.lines().filter(|line| line.ends_with("/manifest.yaml")).map(str::to_owned).collect()
 }
 
-/// How often a branch stayed where it is held, and how often a commit went back.
-fn history(seed: u64, settings: &str) -> [usize; 2] {
+/// What a random history has beside pushes, rollbacks, holds and resumes.
+#[derive(Clone, Copy)]
+struct Kind {
+    rounds: usize,
+    /// More settings. With any, Applications are mistaken or paused, too.
+    settings: &'static str,
+    /// Whether the Applications of one branch follow tags, ranges and ids.
+    has_tags: bool,
+}
+
+const PLAIN: Kind = Kind { rounds: 40, settings: "", has_tags: false };
+
+/// How often a branch stayed where it is held, how often a commit went back, and how many commits show a tag or an id.
+fn history(seed: u64, Kind { rounds, settings, has_tags }: Kind) -> [usize; 3] {
     let mut twins = Twins::new();
     let never = Server::new(&twins.lab, "never.git", "");
-    let text = format!("repoURL: {URL}\nmadeApplications: true\ndryBranches: [main]\n{settings}");
+    let revisions = if has_tags { "revisions: true\n" } else { "" };
+    let text = format!("repoURL: {URL}\nmadeApplications: true\ndryBranches: [main]\n{settings}{revisions}");
     let mut files = BTreeMap::from([("settings.yaml".to_owned(), text)]);
     let mut config = set([&twins.warm, &twins.cold], &files, None, 1_700_000_000);
     never.commit("refs/hydrate/config", None, &files, 1_700_000_000);
     let mut random = Random(seed);
     let mut dry = Dry::start();
+    let mut tags = has_tags.then(|| Tags::of(PROD));
     let (mut seconds, mut tip, mut held) = (1_700_000_000, None, 0);
     let cold = Repo::at(&twins.lab, "cold.git");
     let mut stays = |report: &Report| {
         held += report.branches.iter().filter(|branch| matches!(&branch.outcome, Outcome::Frozen(_))).count();
     };
-    for round in 0..40 {
-        for _ in 0..[1, 1, 2][random.below(3)] {
+    for round in 0..rounds {
+        // What the last run saw is remembered, and of several commits a held branch is judged since then.
+        for _ in 0..[1, 1, if has_tags { 1 } else { 2 }][random.below(3)] {
             if round > 0 {
                 dry.edit(&mut random);
                 if !settings.is_empty() {
@@ -65,11 +82,23 @@ fn history(seed: u64, settings: &str) -> [usize; 2] {
             }
             seconds += 60;
             let parent = tip;
-            tip = twins.push(parent, &dry.0, seconds);
-            never.commit("refs/heads/main", parent, &dry.0, seconds);
+            let files = tags.as_ref().map_or_else(|| dry.0.clone(), |tags| tags.named_in(&dry.0));
+            tip = twins.push(parent, &files, seconds);
+            never.commit("refs/heads/main", parent, &files, seconds);
+            if let Some(tags) = &mut tags {
+                tags.pushed(tip, &Dry(files));
+            }
         }
-        let before = if round > 0 { Some(cold.git(&["rev-parse", PROD])) } else { None };
-        if round > 2 && random.below(3) == 0 {
+        let all = [&twins.warm, &twins.cold, &never];
+        if let Some(tags) = &mut tags {
+            for _ in 0..=random.below(2) {
+                tags.change(&all, &twins.lab, seconds, &mut random);
+            }
+            let resumed = if random.below(4) == 0 { BranchName::new(PROD).ok() } else { None };
+            all.iter().for_each(|server| *server.resumed.borrow_mut() = resumed.clone());
+        }
+        let before = exists(&twins.cold, PROD).then(|| cold.git(&["rev-parse", PROD]));
+        if round > 2 && before.is_some() && random.below(3) == 0 {
             let known = match holds(&cold, &mut random) {
                 Some(text) => files.insert("hold.yaml".to_owned(), text.clone()).as_ref() == Some(&text),
                 None => files.remove("hold.yaml").is_none(),
@@ -83,21 +112,52 @@ fn history(seed: u64, settings: &str) -> [usize; 2] {
         if let Some(before) = before {
             cold.git(&["merge-base", "--is-ancestor", &before, PROD]);
         }
-        let dev = format!("heads/{DEV}");
-        assert_eq!(twins.cold.refs().get(&dev), never.refs().get(&dev), "seed {seed}, round {round}: {DEV}");
+        // What leaves for a branch of another revision stays until it is there, and one that is held does not take it.
+        if !has_tags {
+            let dev = format!("heads/{DEV}");
+            assert_eq!(twins.cold.refs().get(&dev), never.refs().get(&dev), "seed {seed}, round {round}: {DEV}");
+        }
     }
     // What is broken stays as it is for as long as that.
     dry = Dry::start();
     seconds += 60;
     let parent = tip;
-    twins.push(parent, &dry.0, seconds);
-    never.commit("refs/heads/main", parent, &dry.0, seconds);
+    let mut last = dry.0.clone();
+    if let Some(tags) = &mut tags {
+        tags.name_a_name();
+        last = tags.named_in(&last);
+    }
+    tip = twins.push(parent, &last, seconds);
+    never.commit("refs/heads/main", parent, &last, seconds);
+    if let Some((tags, tip)) = tags.as_mut().zip(tip) {
+        tags.to_the_newest(&twins.lab, &[&twins.warm, &twins.cold, &never], &tip.to_string());
+    }
+    let mirror = mirrored(&twins, "mirror.git", &["+refs/*:refs/*"]);
+    assert_eq!(mirror.refs(), twins.cold.refs(), "seed {seed}");
     files.remove("hold.yaml");
-    set([&twins.warm, &twins.cold], &files, config, seconds);
+    let servers = [&twins.warm, &twins.cold];
+    set(servers, &files, config, seconds);
+    mirror.commit("refs/hydrate/config", config, &files, seconds);
     let report = twins.compare("nothing is held");
-    assert!(report.is_success(), "{report:?}");
+    // What leaves for a branch of another revision does so once it is there.
+    assert!(has_tags || report.is_success(), "seed {seed}: {report:?}");
     never.hydrate("main");
-    assert_eq!(manifests(&cold, PROD), manifests(&Repo::at(&twins.lab, "never.git"), PROD), "seed {seed}");
+    mirror.hydrate("main");
+    assert_eq!(mirror.refs(), twins.cold.refs(), "seed {seed}: a copy of the repository that remembers nothing");
+    if has_tags {
+        let report = twins.compare("nothing is held, again");
+        assert!(report.is_success(), "seed {seed}: {report:?}");
+        never.hydrate("main");
+    }
+    let fresh = mirrored(&twins, "fresh.git", &["+refs/heads/main:refs/heads/main", "+refs/tags/*:refs/tags/*"]);
+    fresh.commit("refs/hydrate/config", None, &files, seconds);
+    fresh.hydrate("main");
+    for name in ["never.git", "fresh.git"] {
+        for branch in [DEV, PROD] {
+            let other = Repo::at(&twins.lab, name);
+            assert_eq!(manifests(&cold, branch), manifests(&other, branch), "seed {seed}: {branch} of {name}");
+        }
+    }
     let verified = cold.hydrate(&["verify"]);
     if verified.code != Some(0) {
         println!(
@@ -111,24 +171,44 @@ fn history(seed: u64, settings: &str) -> [usize; 2] {
                 PROD
             ])
         );
-        println!("{}", cold.git(&["log", "--oneline", "--reverse", "main"]));
+        println!("{}", cold.git(&["log", "--oneline", "--reverse", "--decorate", "main"]));
         println!("{}", cold.git(&["log", "-p", "--reverse", "refs/hydrate/config"]));
     }
     assert_eq!(verified.code, Some(0), "seed {seed}: {verified:?}");
-    let back = cold.git(&["rev-list", "--count", "--grep=^Hydrate-Rollback-To: ", PROD]);
-    [held, back.parse().expect("a number")]
+    let count = |trailer: &str| {
+        let grep = format!("--grep=^{trailer}: ");
+        cold.git(&["rev-list", "--count", &grep, PROD]).parse().expect("a number")
+    };
+    [held, count("Hydrate-Rollback-To"), count("Hydrate-Resolved")]
+}
+
+fn exists(server: &Server, branch: &str) -> bool {
+    server.refs().contains_key(&format!("heads/{branch}"))
+}
+
+/// Another repository, with these refs of the one that remembers nothing.
+fn mirrored(twins: &Twins, name: &str, refspecs: &[&str]) -> Server {
+    let server = Server::new(&twins.lab, name, "");
+    Repo::at(&twins.lab, name).git(&[&["fetch", "-q", "../cold.git"], refspecs].concat());
+    server
 }
 
 #[test]
 fn branches_that_go_back_and_on_are_the_same_with_what_is_remembered_and_without() {
-    let [held, back] = history(91, "");
+    let [held, back, _] = history(91, PLAIN);
     assert!(held > 3 && back > 2, "held {held} times, {back} commits back");
 }
 
 #[test]
 fn branches_go_back_and_on_beside_applications_that_stay_behind() {
-    let [held, back] = history(92, "onFailure: application\n");
+    let [held, back, _] = history(92, Kind { settings: "onFailure: application\n", ..PLAIN });
     assert!(held > 3 && back > 2, "held {held} times, {back} commits back");
+}
+
+#[test]
+fn branches_that_follow_tags_go_back_and_on() {
+    let [held, back, resolved] = history(93, Kind { rounds: rounds(40), has_tags: true, ..PLAIN });
+    assert!(resolved > 3, "held {held} times, {back} commits back, {resolved} of tags");
 }
 
 /// `SEEDS="FIRST COUNT"` goes through more histories.
@@ -140,6 +220,8 @@ fn over_many_histories() {
     let (first, count): (u64, u64) = (first.parse().expect("a number"), count.parse().expect("a number"));
     for seed in first..first + count {
         println!("seed {seed}");
-        history(seed, ["", "onFailure: application\n"][seed as usize % 2]);
+        let settings = ["", "onFailure: application\n"][seed as usize % 2];
+        let kind = Kind { settings, has_tags: seed % 4 > 1, ..PLAIN };
+        println!("held, back, of tags: {:?}", history(seed, kind));
     }
 }
