@@ -82,7 +82,7 @@ impl Conflict {
         diagnostic.label = clipped(self.label().unwrap_or_default());
         diagnostic.hint = self.hint().map(clipped);
         match &self {
-            Conflict::NearBranch { near, .. } => diagnostic.near = Some(near.to_string()),
+            Conflict::NearBranch { near, .. } => diagnostic.near = Some(near.to_string().into()),
             Conflict::Pinned { .. } => diagnostic.lasting = Some(Lasting::Pinned),
             _ => {}
         }

@@ -122,7 +122,7 @@ impl RemovalMistake {
                 "did you mean `{branch}`? What left it is on `{misspelt}` now (paths: {names}); the commit that corrects it ends \
                  with the line `{ALLOW_TRAILER}: {misspelt}`, since it empties that branch"
             );
-            let near = Some(branch.to_string());
+            let near = Some(branch.as_str().into());
             return Diagnostic { near, lasting: self.lasting(), ..Diagnostic::error(self.to_string()).hint(hint) };
         }
         let mut hint = format!(

@@ -183,8 +183,8 @@ impl Tally {
         }
         self.paths.push((path.clone(), ObjectCounts { changed, ..ObjectCounts::default() }));
         // Between Applications, objects are what they are called as they are written.
-        self.old.extend(was.into_iter().map(Sighting::as_written));
-        self.new.extend(is.into_iter().map(Sighting::as_written));
+        self.old.extend(was.into_iter().map(Sighting::written));
+        self.new.extend(is.into_iter().map(Sighting::written));
         is_readable
     }
 
@@ -230,7 +230,7 @@ impl Sighting {
     }
 
     /// With the namespace that is written, or none.
-    fn as_written(mut self) -> Self {
+    fn written(mut self) -> Self {
         if std::mem::take(&mut self.is_placed) {
             self.identity.key.namespace.clear();
         }

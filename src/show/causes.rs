@@ -56,7 +56,7 @@ pub(crate) fn causes<'a>(all: impl Iterator<Item = &'a Diagnostic>) -> Vec<Cause
 
 /// A diagnostic without where and by whom.
 fn kind(diagnostic: &Diagnostic) -> Diagnostic {
-    Diagnostic { application: None, other_applications: Vec::new(), made_by: None, span: None, ..diagnostic.as_error() }
+    Diagnostic { application: None, other_applications: None, made_by: None, span: None, ..diagnostic.as_error() }
 }
 
 /// A diagnostic with the Applications that have it, if it is known of any.
@@ -94,8 +94,7 @@ fn found<'a>(all: impl Iterator<Item = &'a Diagnostic>) -> Vec<(Diagnostic, Vec<
     let mut found: Vec<(Diagnostic, Vec<String>)> = Vec::new();
     let mut known: HashMap<Diagnostic, (usize, HashSet<String>)> = HashMap::new();
     for diagnostic in all {
-        let alone =
-            Diagnostic { application: None, other_applications: Vec::new(), made_by: None, ..diagnostic.as_error() };
+        let alone = Diagnostic { application: None, other_applications: None, made_by: None, ..diagnostic.as_error() };
         let (index, names) = match known.entry(alone) {
             Entry::Occupied(entry) => entry.into_mut(),
             Entry::Vacant(entry) => {
@@ -106,7 +105,7 @@ fn found<'a>(all: impl Iterator<Item = &'a Diagnostic>) -> Vec<(Diagnostic, Vec<
             }
         };
         found[*index].0.severity = found[*index].0.severity.max(diagnostic.severity);
-        let of = diagnostic.application.iter().chain(&diagnostic.other_applications).cloned();
+        let of = diagnostic.applications().cloned();
         found[*index].1.extend(of.filter(|name| names.insert(name.clone())));
     }
     // What a branch fails by is not repeated as a warning.

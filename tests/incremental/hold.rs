@@ -130,7 +130,7 @@ fn history(seed: u64, Kind { rounds, settings, has_tags }: Kind) -> [usize; 3] {
     tip = twins.push(parent, &last, seconds);
     never.commit("refs/heads/main", parent, &last, seconds);
     if let Some((tags, tip)) = tags.as_mut().zip(tip) {
-        tags.to_the_newest(&twins.lab, &[&twins.warm, &twins.cold, &never], &tip.to_string());
+        tags.move_to_newest(&twins.lab, &[&twins.warm, &twins.cold, &never], &tip.to_string());
     }
     let mirror = mirrored(&twins, "mirror.git", &["+refs/*:refs/*"]);
     assert_eq!(mirror.refs(), twins.cold.refs(), "seed {seed}");

@@ -87,7 +87,7 @@ impl Tags {
     }
 
     /// Lets the branch show the newest commit of all.
-    pub(super) fn to_the_newest(&mut self, lab: &Lab, servers: &[&Server], commit: &str) {
+    pub(super) fn move_to_newest(&mut self, lab: &Lab, servers: &[&Server], commit: &str) {
         for name in ["prod", "v1.1.0", "v1.1.99", "v1.99.0"] {
             self.put(lab, servers, (name, commit), false);
         }

@@ -171,6 +171,10 @@ pub struct UnknownField {
     pub near: Option<String>,
 }
 
+/// The Applications beside the first one that something is said of.
+#[derive(Debug, Clone, PartialEq, Eq, Hash, Serialize, Deserialize)]
+pub struct Others(Vec<String>);
+
 /// What made an Application that is in no file itself, and from what, in words.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 #[serde(transparent)]
@@ -199,8 +203,8 @@ pub struct Diagnostic {
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub application: Option<String>,
     /// The other Applications that it is said of too.
-    #[serde(default, rename = "otherApplications", skip_serializing_if = "Vec::is_empty")]
-    pub other_applications: Vec<String>,
+    #[serde(default, rename = "otherApplications", skip_serializing_if = "Option::is_none")]
+    pub other_applications: Option<Box<Others>>,
     /// What made the Application that it is about, and from what, when it is in no file itself.
     #[serde(default, rename = "madeBy", skip_serializing_if = "Option::is_none")]
     pub made_by: Option<Box<Origin>>,
@@ -215,7 +219,7 @@ pub struct Diagnostic {
     pub unknown_field: Option<Box<UnknownField>>,
     /// The name that was probably meant, where something other than a field has nearly the name of what is there.
     #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub near: Option<String>,
+    pub near: Option<Box<str>>,
     /// Which state it is that may last, when it is one: pushes report that once, questions each time.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub lasting: Option<Lasting>,
@@ -233,7 +237,7 @@ impl Diagnostic {
             span: None,
             label: String::new(),
             application: None,
-            other_applications: Vec::new(),
+            other_applications: None,
             made_by: None,
             hint: None,
             refusal: None,
@@ -274,8 +278,14 @@ impl Diagnostic {
 
     /// Names other Applications that it is said of too.
     pub fn also_of(mut self, applications: impl IntoIterator<Item = String>) -> Self {
-        self.other_applications = applications.into_iter().map(clipped).collect();
+        let others: Vec<String> = applications.into_iter().map(clipped).collect();
+        self.other_applications = (!others.is_empty()).then(|| Box::new(Others(others)));
         self
+    }
+
+    /// The Applications that it is said of, the first one first; none where the place alone tells.
+    pub fn applications(&self) -> impl Iterator<Item = &String> {
+        self.application.iter().chain(self.other_applications.iter().flat_map(|others| &others.0))
     }
 
     /// Says what made the Application that the mistake is about.
@@ -362,10 +372,9 @@ impl fmt::Display for Diagnostic {
                 }
             }
         }
-        if let Some(application) = &self.application {
-            let others = &self.other_applications;
-            let names = [application].into_iter().chain(others).map(|name| shown(name));
-            let what = if others.is_empty() { "application" } else { "applications" };
+        if self.application.is_some() {
+            let names = self.applications().map(|name| shown(name));
+            let what = if self.other_applications.is_none() { "application" } else { "applications" };
             write!(f, "\n  = {what}: {}", more::listed(names, APPLICATIONS_MAX))?;
         }
         if let Some(maker) = &self.made_by {

@@ -90,7 +90,7 @@ impl Asked<'_> {
             let is_error = sentence.diagnostic.is_refused_strictly;
             let diagnostic = if is_error { sentence.diagnostic.as_error() } else { sentence.diagnostic.clone() };
             // They are listed beside it.
-            let diagnostic = Diagnostic { application: None, other_applications: Vec::new(), ..diagnostic };
+            let diagnostic = Diagnostic { application: None, other_applications: None, ..diagnostic };
             let mut names: Vec<Option<&str>> =
                 sentence.applications.iter().map(|one| Some(one.name.as_str())).collect();
             if names.is_empty() {
