@@ -205,7 +205,7 @@ fn uninstall_names_the_copies_that_argo_cd_follows_and_the_keys_that_it_keeps() 
     let clone = two(&server);
     clone.push().success();
     let told = server.hydrate(&["uninstall", "--repoint"]).success().stdout;
-    let expected = "# Argo CD follows copies on deployed, which no push moves any more.";
+    let expected = "# Argo CD follows copies on deployed, which no push moves once git-hydrate is uninstalled.";
     assert!(told.contains(expected) && told.contains("\n#   applications/argocd/web-prod\n"), "{told}");
     let json = server.hydrate(&["uninstall", "--repoint", "--json"]).success().stdout;
     let json: serde_json::Value = serde_json::from_str(&json).expect("JSON");
