@@ -3,7 +3,7 @@
 //! A note legitimately names a newer dry commit than the one that the branch was made from: what came between changed nothing
 //! of it. Whether that is so is found out by making it.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 use crate::argo::BranchName;
 use crate::hydrate::survey::Named;
@@ -30,12 +30,8 @@ pub(super) fn refuted(
 ) -> Result<BTreeMap<BranchName, ObjectId>, HydrateError> {
     let mut refuted = BTreeMap::new();
     for ((dry_branch, noted), branches) in unproven(names, found, ledger)? {
-        let wake = Wake::Commit { branch: dry_branch, tip: noted };
-        let setup = Setup { place: setup.place.clone(), wake, ..*setup };
-        let Ok(preview) = preview(&setup, &Against::Branches) else { continue };
-        let differs =
-            |branch: &BranchName| preview.environments.iter().any(|one| one.branch == *branch && !one.paths.is_empty());
-        refuted.extend(branches.into_iter().filter(|(branch, _)| differs(branch)));
+        let Some(changed) = changed_by(dry_branch, noted, setup) else { continue };
+        refuted.extend(branches.into_iter().filter(|(branch, _)| changed.contains(branch)));
     }
     Ok(refuted)
 }
@@ -66,15 +62,20 @@ pub(super) fn borne_out(
     let mut borne_out = BTreeMap::new();
     for (dry_branch, mut sources) in noted {
         let Some(tip) = found.tip(&dry_branch) else { continue };
-        let wake = Wake::Commit { branch: dry_branch, tip };
-        let setup = Setup { place: setup.place.clone(), wake, ..*setup };
-        let Ok(preview) = preview(&setup, &Against::Branches) else { continue };
-        let is_changed =
-            |branch: &BranchName| preview.environments.iter().any(|one| one.branch == *branch && !one.paths.is_empty());
-        sources.retain(|branch, _| !is_changed(branch));
+        let Some(changed) = changed_by(dry_branch, tip, setup) else { continue };
+        sources.retain(|branch, _| !changed.contains(branch));
         borne_out.extend(sources);
     }
     Ok(borne_out)
+}
+
+/// The branches of which a dry commit would change something; none where that cannot be found out here.
+fn changed_by(dry_branch: BranchName, tip: ObjectId, setup: &Setup<'_>) -> Option<BTreeSet<BranchName>> {
+    let wake = Wake::Commit { branch: dry_branch, tip };
+    let setup = Setup { place: setup.place.clone(), wake, ..*setup };
+    let environments = preview(&setup, &Against::Branches).ok()?.environments;
+    let changed = environments.into_iter().filter(|environment| !environment.paths.is_empty());
+    Some(changed.map(|environment| environment.branch).collect())
 }
 
 /// The dry commits that notes name and the files of the branches do not, each with those branches and what they were made
