@@ -121,16 +121,23 @@ impl Head {
         Some(Staying { sync, applications, lacking: lacking.as_ref()?, is_rendered })
     }
 
-    /// Notes that an Application came to such a branch, which has so many then.
-    pub(crate) fn note_lacking(&mut self, name: &BranchName, path: &RepoPath, applications: usize) {
+    /// Notes that an Application came to such a branch.
+    pub(crate) fn note_lacking(&mut self, name: &BranchName, path: &RepoPath) {
         let frozen = self.frozen.iter_mut().filter(|frozen| frozen.name == name.as_str());
-        let frozen = frozen.map(|frozen| (&mut frozen.applications, &mut frozen.lacking));
         let stuck = self.stuck.iter_mut().filter(|stuck| stuck.name == name.as_str());
-        let stuck = stuck.map(|stuck| (&mut stuck.applications, &mut stuck.lacking));
-        for (count, lacking) in frozen.chain(stuck) {
-            *count = applications;
+        for lacking in frozen.map(|frozen| &mut frozen.lacking).chain(stuck.map(|stuck| &mut stuck.lacking)) {
             lacking.iter_mut().for_each(|lacking| lacking.extend([path.clone()]));
             lacking.take_if(|lacking| lacking.len() > LACKING_MAX);
+        }
+    }
+
+    /// Notes how many Applications a branch has, whether it goes on or stays where it is.
+    pub(crate) fn note_count(&mut self, name: &BranchName, applications: usize) {
+        let goes_on = self.branches.iter_mut().flatten().map(|one| (&one.name, &mut one.applications));
+        let frozen = self.frozen.iter_mut().map(|one| (&one.name, &mut one.applications));
+        let stuck = self.stuck.iter_mut().map(|one| (&one.name, &mut one.applications));
+        for (_, count) in goes_on.chain(frozen).chain(stuck).filter(|(one, _)| *one == name.as_str()) {
+            *count = applications;
         }
     }
 

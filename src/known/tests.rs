@@ -356,11 +356,11 @@ fn a_branch_that_lacks_too_many_paths_is_looked_at_as_a_whole() {
     let path = |n: usize| RepoPath::new(&format!("path-{n}")).expect("plain");
     // One was there.
     for n in 1..LACKING_MAX {
-        head.note_lacking(&name, &path(n), n);
+        head.note_lacking(&name, &path(n));
     }
     assert_eq!(head.staying(&name).map(|staying| staying.lacking.len()), Some(LACKING_MAX));
-    head.note_lacking(&name, &path(LACKING_MAX), LACKING_MAX);
+    head.note_lacking(&name, &path(LACKING_MAX));
     assert!(head.staying(&name).is_none());
-    head.note_lacking(&name, &path(0), 0);
+    head.note_lacking(&name, &path(0));
     assert!(head.staying(&name).is_none());
 }

@@ -402,16 +402,12 @@ impl ByChanges {
         }
         for application in touched.coming() {
             let (name, path) = (application.environment_branch(), &application.sync_path);
-            let Some(Joined { applications, .. }) = joined.get(name) else { continue };
             let is_rendered = self.state.head.staying(name).is_none_or(|staying| staying.is_rendered);
             self.state.head.unrecorded.extend((!is_rendered).then(|| application.name.clone()));
-            self.state.head.note_lacking(name, path, *applications);
-        }
-        for known in self.state.head.branches.iter_mut().flatten() {
-            let joined = joined.get(known.name.as_str());
-            known.applications = joined.map_or(known.applications, |joined| joined.applications);
+            self.state.head.note_lacking(name, path);
         }
         for (name, Joined { applications, .. }) in &joined {
+            self.state.head.note_count(name, *applications);
             run.branches.get_mut(name).into_iter().for_each(|branch| branch.applications = *applications);
         }
         Ok(joined)
