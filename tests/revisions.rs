@@ -94,6 +94,11 @@ fn a_tag_promotes_and_goes_back_by_commits_on_top() {
         push(&clone, &["main"]);
         assert!(!exists(server, PROD));
 
+        server.git(&["update-ref", "refs/tags/prdo", &one]);
+        let said = server.hydrate(&["catch-up"]);
+        assert!(said.stdout.contains("did you mean `prdo`?"), "{said:?}");
+        server.git(&["update-ref", "-d", "refs/tags/prdo"]);
+
         let said = tag(&clone, "prod", &one);
         assert_eq!(value(server, PROD), "one");
         assert_eq!(trailers(server, PROD), resolved(&one, &two, "prod"));
@@ -421,6 +426,37 @@ fn a_clone_makes_the_commit_that_the_server_makes() {
     let apps = clone.hydrate(&["apps"]).success().stdout;
     assert!(apps.contains("2 of 2 Applications hydrated from main"), "{apps}");
     clone.hydrate(&["verify"]).success();
+}
+
+#[test]
+fn applications_that_change_places_between_a_branch_and_a_tag_do_not_wait_for_each_other_for_ever() {
+    both(|server| {
+        let clone = dry(server, "prod");
+        let (one, two) = (application("one", "dev"), following("two", "prod", "prod"));
+        let [main, of_tag] = ["targetRevision: main", "targetRevision: 'prod'"];
+        clone.commit(
+            "two that will change places",
+            &[
+                (&one.0, &one.1),
+                (&two.0, &two.1),
+                ("apps/one/dev/config.yaml", &config_map("one", "one")),
+                ("apps/two/prod/config.yaml", &config_map("two", "two")),
+            ],
+        );
+        push(&clone, &["main"]);
+        tag(&clone, "prod", "HEAD");
+        let names = |branch: &str| server.git(&["ls-tree", "--name-only", "-d", branch]);
+        assert_eq!((names(DEV), names(PROD)), ("one\nweb".to_owned(), "two\nweb".to_owned()));
+
+        let to_prod = one.1.replace(DEV, PROD).replace(main, of_tag);
+        let to_dev = two.1.replace(PROD, DEV).replace(of_tag, main);
+        clone.commit("they change places", &[(&one.0, &to_prod), (&two.0, &to_dev)]);
+        clone.git(&["tag", "-f", "prod", "HEAD"]);
+        push(&clone, &["-f", "--atomic", "main", "refs/tags/prod"]);
+        server.hydrate(&["catch-up"]).success();
+        assert_eq!((names(DEV), names(PROD)), ("two\nweb".to_owned(), "one\nweb".to_owned()));
+        verified(server);
+    });
 }
 
 #[test]

@@ -2,7 +2,7 @@
 //! is there.
 
 use super::snapshot::Snapshot;
-use crate::argo::{Application, BranchName, LedTo, Revision, is_short_id};
+use crate::argo::{Application, BranchName, LedTo, Revision, is_short_id, near};
 use crate::metadata::Source;
 use crate::repo::{ObjectId, object_id};
 use dry_files::diag::{Diagnostic, clipped, shell_word};
@@ -118,10 +118,19 @@ impl Snapshot<'_> {
                 ),
                 Revision::Commit(_) | Revision::Tag(_) => (
                     format!("no branch and no tag is named `{text}`{}", stays()),
-                    "push the tag, or correct `targetRevision`".to_owned(),
+                    match self.nearly(text, &tags) {
+                        Some(meant) => format!("did you mean `{meant}`?"),
+                        None => "push the tag, or correct `targetRevision`".to_owned(),
+                    },
                 ),
             }),
         }
+    }
+
+    /// The dry branch or tag of nearly this name.
+    fn nearly(&self, text: &str, tags: &[&str]) -> Option<String> {
+        let branches = self.dry_branches.iter().map(BranchName::as_str);
+        near(text, &branches.chain(tags.iter().copied()).collect::<Vec<_>>()).map(str::to_owned)
     }
 
     /// Whether a branch or a tag leads to a commit. What nothing leads to was pushed and taken back, or refused.

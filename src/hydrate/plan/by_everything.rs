@@ -432,7 +432,7 @@ fn asked(
     let shown = shown.filter(|shown| run.found.setup.repository.has(*shown));
     let before_tree = shown.map(|shown| run.found.dry_tree(shown)).transpose()?;
     let moved = moved_from(name, tree, &former);
-    if let Some(waiting) = waiting(name, &moved, tree, run)?.into_iter().next() {
+    if let Some(waiting) = waiting(name, &moved, tree, run, (head, heads))?.into_iter().next() {
         return Ok(Err(Failing::Taken(waiting)));
     }
     let paused = moved_applications::paused(name, &moved, &|application| run.found.is_held(name, application));
