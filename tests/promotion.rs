@@ -106,6 +106,30 @@ fn what_was_corrected_in_production_alone_is_no_change_of_a_promotion() {
 }
 
 #[test]
+fn a_commit_that_another_dry_branch_names_is_looked_at_as_the_tip_of_that_one() {
+    let lab = Lab::new();
+    let server = lab.server();
+    let clone = two_dry_branches(&server);
+    clone.git(&["fetch", "-q"]);
+    clone.git(&["checkout", "-q", "-b", "release"]);
+    let patched = "resources: [../base]\nnamePrefix: prod-\nnameSuffix: -hotfix\n";
+    clone.commit("fix: production", &[("apps/web/prod/kustomization.yaml", patched)]);
+    clone.git(&["checkout", "-q", "main"]);
+    for command in ["diff", "plan"] {
+        let said = clone.hydrate(&[command, "release"]);
+        assert!(said.stdout.contains(PROD) && !said.stdout.contains(DEV), "{command}: {said:?}");
+        assert!(!said.stderr.contains("--branch"), "{command}: {said:?}");
+        let said = clone.hydrate(&[command, "main"]);
+        assert!(!said.stdout.contains(PROD), "{command}: {said:?}");
+    }
+    clone.git(&["push", "-q", "origin", "release"]);
+    clone.git(&["fetch", "-q"]);
+    assert_eq!(clone.hydrate(&["diff", "origin/release"]).success().stdout, NO_CHANGE);
+    let said = clone.hydrate(&["diff", "origin/release", "--branch", "main"]).success().stdout;
+    assert_eq!(said, "no change in environments/dev\n");
+}
+
+#[test]
 fn what_a_merge_of_a_staging_branch_brings_is_shown_as_its_files_have_it() {
     let lab = Lab::new();
     let server = lab.server();

@@ -229,11 +229,15 @@ impl Clone {
     }
 
     /// The dry branch to take a commit for the tip of, and the one to try when nothing is hydrated from the first: a branch
-    /// such as one for a pull request will be merged into that one.
-    pub(super) fn dry_branches_to_try(&self) -> anyhow::Result<(BranchName, Option<BranchName>)> {
+    /// such as one for a pull request will be merged into that one. `rev` is how the commit was named: `origin/release` is the tip
+    /// of `release`, if that is hydrated.
+    pub(super) fn dry_branches_to_try(&self, rev: Option<&str>) -> anyhow::Result<(BranchName, Option<BranchName>)> {
         let branch = self.dry_branch();
         if self.is_branch_named {
             return Ok((branch?, None));
+        }
+        if let Some(named) = rev.map(|rev| self.dry_branch_named(rev)).transpose()?.flatten() {
+            return Ok((named, None));
         }
         let main = self.main_dry_branch()?;
         Ok(match (branch, main) {
@@ -241,6 +245,16 @@ impl Clone {
             (Err(_), Some(main)) => (main, None),
             (branch, _) => (branch?, None),
         })
+    }
+
+    /// The dry branch that a revision names, here or at the remote.
+    pub(super) fn dry_branch_named(&self, rev: &str) -> anyhow::Result<Option<BranchName>> {
+        let name = rev.strip_prefix("refs/").unwrap_or(rev);
+        let of_remote = name.strip_prefix("remotes/").unwrap_or(name);
+        let of_remote = self.remote().and_then(|remote| of_remote.strip_prefix(remote)?.strip_prefix('/'));
+        let name = of_remote.unwrap_or_else(|| name.strip_prefix("heads/").unwrap_or(name));
+        let Ok(name) = BranchName::new(name) else { return Ok(None) };
+        Ok(heads::dry_branches(&self.repository, &self.place)?.take(&name))
     }
 
     /// The commits that are meant by `FROM..TO`, an environment branch or a commit. The last part of a branch's name goes before a tag

@@ -159,14 +159,17 @@ pub(super) fn run(arguments: &Arguments, json_wanted: bool) -> anyhow::Result<Ou
         let form = Form { paint: screen.paint(), wraps: screen.is_terminal() };
         screen.show(&text(&changes, detail, form))?;
         if arguments.clone.branch.is_none() && arguments.tools.is_empty() && arguments.from.is_none() {
-            tell_of_others(&clone, &changes)?;
+            tell_of_others(&clone, &arguments.rev, &changes)?;
         }
     }
     Ok(if changes.is_empty() { Outcome::Done } else { Outcome::Found })
 }
 
-/// Says which dry branches the commit was not taken for the tip of, where there is more than one.
-fn tell_of_others(clone: &Clone, changes: &Changes) -> anyhow::Result<()> {
+/// Says which dry branches the commit was not taken for the tip of, where there is more than one and none was named.
+fn tell_of_others(clone: &Clone, rev: &str, changes: &Changes) -> anyhow::Result<()> {
+    if clone.dry_branch_named(rev)?.is_some() {
+        return Ok(());
+    }
     let shown = changes.environments.iter().map(|environment| environment.branch.dry_branch.as_str());
     let shown: BTreeSet<&str> = shown.collect();
     let all = heads::dry_branches(&clone.repository, &clone.place)?;
@@ -231,6 +234,8 @@ fn watch(arguments: &Arguments, clone: &Clone) -> anyhow::Result<Outcome> {
 
 /// The dry commit that a command looks at.
 pub(super) struct Dry {
+    /// How it was named; none of what was not committed yet.
+    rev: Option<String>,
     tip: ObjectId,
     /// The commit by which it is known where it left its dry branch: what was not committed yet is on top of HEAD.
     parting: ObjectId,
@@ -241,10 +246,10 @@ impl Dry {
     pub(super) fn of(clone: &Clone, (rev, worktree): (&str, bool), command: &str) -> anyhow::Result<Self> {
         if worktree {
             let tip = super::snapshot_of(&clone.repository, command)?;
-            return Ok(Self { tip, parting: clone.commit("HEAD").unwrap_or(tip) });
+            return Ok(Self { rev: None, tip, parting: clone.commit("HEAD").unwrap_or(tip) });
         }
         let tip = super::dry_commit_of(&clone.repository, rev, command)?;
-        Ok(Self { tip, parting: tip })
+        Ok(Self { rev: Some(rev.to_owned()), tip, parting: tip })
     }
 
     /// The environment branches of the remote; where the commit lacks some of its dry branch, the commit where they parted.
@@ -274,7 +279,7 @@ impl Dry {
             let against = against(&branch);
             progress.during(|| shown(&setup(branch), &against))
         };
-        let (branch, main) = clone.dry_branches_to_try()?;
+        let (branch, main) = clone.dry_branches_to_try(self.rev.as_deref())?;
         let found = clone.explain(preview(branch))?;
         match main.filter(|_| found.environments.is_empty() && found.problems.is_empty()) {
             Some(main) => clone.explain(preview(main)),

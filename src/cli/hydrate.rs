@@ -57,7 +57,7 @@ fn outside(rev: &str, error: anyhow::Error) -> anyhow::Error {
 pub(super) fn run(arguments: &Arguments, json: bool) -> anyhow::Result<Outcome> {
     let clone = Clone::open(&arguments.clone).map_err(|error| outside(&arguments.rev, error))?;
     let tip = dry_commit(&clone, &arguments.rev)?;
-    let (branch, main) = clone.dry_branches_to_try()?;
+    let (branch, main) = clone.dry_branches_to_try(Some(&arguments.rev))?;
     let renderers = Renderers::from_config(&clone.repository, &super::machine()?)?;
     let progress = Progress::new();
     let hydrated = |branch: &BranchName| {

@@ -76,11 +76,12 @@ pub(super) fn run(arguments: &Arguments, json: bool) -> anyhow::Result<Outcome> 
         true => clone.repository.snapshot()?,
         false => super::commit_of(&clone.repository, &arguments.rev)?,
     };
-    let mut planned = plan(&clone, &clone.repository, tip)?;
+    let rev = (!arguments.worktree).then_some(&*arguments.rev);
+    let mut planned = plan(&clone, &clone.repository, (rev, tip))?;
     let is_nothing = planned.commits.is_empty() && planned.problems.is_empty();
     let mut is_more = false;
     for repository in settings_named::by_settings_of_branches(&clone.repository, &clone.place, is_nothing)? {
-        is_more |= planned.add(plan(&clone, &repository, tip)?);
+        is_more |= planned.add(plan(&clone, &repository, (rev, tip))?);
     }
     if is_more {
         output::warn(&settings_named::warning_of_more());
@@ -94,8 +95,8 @@ pub(super) fn run(arguments: &Arguments, json: bool) -> anyhow::Result<Outcome> 
 }
 
 /// The plan by the settings of `repository`, which is that of the clone.
-fn plan(clone: &Clone, repository: &Repository, tip: ObjectId) -> anyhow::Result<Planned> {
-    let (branch, main) = clone.dry_branches_to_try()?;
+fn plan(clone: &Clone, repository: &Repository, (rev, tip): (Option<&str>, ObjectId)) -> anyhow::Result<Planned> {
+    let (branch, main) = clone.dry_branches_to_try(rev)?;
     let planned = plan_of(clone, repository, branch, tip)?;
     match main.filter(|_| planned.commits.is_empty() && planned.problems.is_empty()) {
         Some(main) => plan_of(clone, repository, main, tip),
