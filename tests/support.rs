@@ -14,8 +14,15 @@ use std::time::{Duration, Instant};
 
 use rustix::process::{Pid, WaitId, WaitIdOptions, waitid};
 
-/// The program under test.
-pub(crate) const BINARY: &str = env!("CARGO_BIN_EXE_git-hydrate");
+/// The program under test: the one that cargo built beside the tests, or the one that `GIT_HYDRATE_TEST_PROGRAM` named when the
+/// tests were compiled. A release build takes a third less time than a debug build.
+pub(crate) const BINARY: &str = match option_env!("GIT_HYDRATE_TEST_PROGRAM") {
+    Some(program) => program,
+    None => DEBUG_BINARY,
+};
+
+/// The program as cargo built it beside the tests. A debug build alone heeds `hydrate-test.NAME.does`.
+const DEBUG_BINARY: &str = env!("CARGO_BIN_EXE_git-hydrate");
 
 /// How long to wait for what takes no time, on a machine with much to do.
 pub(crate) const PATIENCE: Duration = Duration::from_secs(60);
@@ -54,6 +61,8 @@ const CONFIG: &str = "[init]\n\tdefaultBranch = main\n[hydrate]\n\tconfigHooks =
 /// A directory of repositories that nothing outside of it can change.
 #[derive(Clone)]
 pub(crate) struct Lab {
+    /// The program that its hooks and commands find by name.
+    program: &'static str,
     dir: Rc<tempfile::TempDir>,
     clock: Rc<Cell<u64>>,
 }
@@ -103,11 +112,17 @@ pub(crate) fn delete_at(host: &Repo, clone: &Repo, name: &str) {
 
 impl Lab {
     pub(crate) fn new() -> Self {
-        let lab = Self { dir: Rc::new(tempfile::tempdir().expect("a directory")), clock: Rc::default() };
+        let dir = Rc::new(tempfile::tempdir().expect("a directory"));
+        let lab = Self { program: BINARY, dir, clock: Rc::default() };
         fs::create_dir(lab.path("home")).expect("made");
         fs::create_dir(lab.path("bin")).expect("made");
         fs::write(lab.path("home/.gitconfig"), CONFIG).expect("written");
         lab
+    }
+
+    /// A lab whose renders fail where `hydrate-test.NAME.does` of git config says how.
+    pub(crate) fn that_fails_at_will() -> Self {
+        Self { program: DEBUG_BINARY, ..Self::new() }
     }
 
     pub(crate) fn path(&self, name: &str) -> PathBuf {
@@ -177,7 +192,7 @@ impl Lab {
 
     /// A command with the environment of the lab and nothing else.
     pub(crate) fn command(&self, program: &str, dir: &Path) -> Command {
-        let product = Path::new(BINARY).parent().expect("a directory");
+        let product = Path::new(self.program).parent().expect("a directory");
         let inherited = std::env::var_os("PATH").unwrap_or_default();
         let path = [self.path("bin"), product.to_owned()].into_iter().chain(std::env::split_paths(&inherited));
         let date = format!("{} +0200", 1_700_000_000 + 60 * self.clock.get());

@@ -117,7 +117,7 @@ fn an_upgrade_is_seen_before_it_is_made_and_makes_one_commit_a_branch() {
 
 #[test]
 fn a_branch_that_the_change_does_not_touch_is_not_rendered() {
-    let lab = Lab::new();
+    let lab = Lab::that_fails_at_will();
     let (server, _) = server(&lab, &[&["tools", "argocd=3.5"]]);
     // It would end the run.
     server.git(&["config", "hydrate-test.web-dev.does", "abort"]);

@@ -144,7 +144,7 @@ pub(super) fn each(work: impl Fn(&Culprit, &str, &str)) {
 
 /// A server, and a clone with `web-dev` on dev and the culprit on prod. Both machines are small and have no time.
 pub(super) fn team(culprit: &Culprit) -> (Lab, Repo, Repo) {
-    let lab = Lab::new();
+    let lab = Lab::that_fails_at_will();
     for (key, value) in [("hydrate.applicationMemory", "64m"), ("hydrate.runMemory", "200m")] {
         global(&lab, key, value);
     }
