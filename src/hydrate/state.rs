@@ -200,20 +200,20 @@ impl<'a> Run<'a> {
     ) -> Result<Former, HydrateError> {
         let branch = self.branches.get(name);
         let settings = branch.and_then(|branch| branch.settings);
-        let rolled_back = match branch.and_then(|branch| branch.tip.as_ref()) {
-            Some(tip) => rolled_back_to(name, tip, &self.found.buffer)?
-                .filter(|(_, shown)| dry == Some(*shown))
-                .zip(Some(tip.clone())),
-            None => None,
-        };
+        let tip = branch.and_then(|branch| branch.tip.clone());
+        let rolled_back = tip.as_ref().map(|tip| rolled_back_to(name, tip, &self.found.buffer)).transpose()?.flatten();
+        let rolled_back = rolled_back.filter(|(_, shown)| dry == Some(*shown));
         let metadata = branch.map(|branch| branch.tip_metadata(&self.found.buffer)).transpose()?;
         let behind = metadata.map(|metadata| metadata.behind.clone()).unwrap_or_default();
         let renamed = branch.and_then(|branch| branch.renamed_from.clone());
         let former = renamed.map(|branch| DryHead { branch, tip: head.tip });
         let head = former.as_ref().unwrap_or(head);
-        match rolled_back {
-            Some(((rollback, _), tip)) => self.fed_before_rollback((name, settings), rollback, &tip, (head, heads)),
-            None => self.fed_by((name, settings, &behind), dry, (head, heads)),
+        match (tip, rolled_back) {
+            (Some(tip), Some((rollback, _))) => {
+                self.fed_before_rollback((name, settings), rollback, &tip, (head, heads))
+            }
+            (Some(tip), None) => self.fed_until((name, settings, &behind), dry, &tip, (head, heads)),
+            (None, _) => self.fed_by((name, settings, &behind), dry, (head, heads)),
         }
     }
 

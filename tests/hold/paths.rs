@@ -98,6 +98,30 @@ fn the_files_of_an_application_that_moved_go_where_it_is_now() {
 }
 
 #[test]
+fn the_files_of_an_application_that_went_back_and_moved_back_leave_when_the_hold_ends() {
+    for is_whole in [false, true] {
+        let lab = Lab::new();
+        let server = lab.server();
+        let clone = hydrated(&server);
+        let first = tip(&server, PROD);
+        let (file, text) = edited("web", "      path: web\n", "      path: team/web\n");
+        clone.commit("move web", &[(&file, &text), ("apps/web/prod/config.yaml", &config_map("web", "two"))]);
+        clone.push().success();
+        hold(&server, &at(PROD, &first, ", applications: [web-prod]")).success();
+        assert_eq!(paths(&server), ["db", "team/web"]);
+        if is_whole {
+            hold(&server, &at(PROD, &tip(&server, PROD), "")).success();
+        }
+        let (file, text) = application("web", "prod");
+        clone.commit("move web back", &[(&file, &text)]);
+        clone.push().success();
+        hold(&server, "").success();
+        assert_eq!(paths(&server), ["db", "web"], "{is_whole}");
+        verified(&server);
+    }
+}
+
+#[test]
 fn files_of_another_application_are_not_taken_for_its_own() {
     let lab = Lab::new();
     let server = lab.server();
