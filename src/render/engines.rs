@@ -58,7 +58,7 @@ impl ApplicationRender<'_, '_> {
             Tool::Helm(_) | Tool::Kustomize(_) | Tool::Directory(_) => used,
         };
         #[cfg(debug_assertions)]
-        super::rehearse(self.commit.renderers.rehearsed.get(self.application.name.as_str()));
+        super::rehearsal::rehearse(self.commit.renderers.rehearsed.get(self.application.name.as_str()));
         self.commit.check_count(self.application, manifests.len())?;
         self.warn_of_encrypted(&manifests);
         let drawn = self.drawn(&manifests);

@@ -61,7 +61,7 @@ impl Renderers {
 
     fn answer(&self, asked: &Set<'_>, view: &View<'_>) -> Answer {
         #[cfg(debug_assertions)]
-        super::rehearse(asked.set.name().and_then(|name| self.rehearsed.get(name)));
+        super::rehearsal::rehearse(asked.set.name().and_then(|name| self.rehearsed.get(name)));
         asked.question.answer(asked.set, view, asked.clusters)
     }
 
