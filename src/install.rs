@@ -35,7 +35,7 @@ use config::Config;
 pub(crate) use crate::owners::platform::is_executable;
 pub(crate) use doctor::{Doctor, Finding, Former, Health, KeysOf, Rehearsal, Surroundings};
 pub(crate) use every::repositories;
-pub(crate) use forge::{FORGE_PUSHER, GITEA, GITEA_PUSHER, forge_pusher, has_platform};
+pub(crate) use forge::{FORGE_PUSHER, GITEA, GITEA_PUSHER, elsewhere, forge_pusher, has_platform, mirror};
 pub(crate) use guard::Owned;
 pub(crate) use hook::{CLIENT_HOOKS, SERVER_HOOKS};
 

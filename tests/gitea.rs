@@ -82,9 +82,9 @@ fn a_deploy_key_has_not_the_rights_of_the_owner() {
 }
 
 #[test]
-fn wikis_and_forks_are_left_out_of_all() {
+fn wikis_forks_and_mirrors_are_left_out_of_all() {
     let lab = Lab::new();
-    for name in ["config", "config.wiki", "copy", "moved"] {
+    for name in ["config", "config.wiki", "copy", "copy-of-renamed", "mirror", "moved"] {
         let repo = Repo::at(&lab, &format!("all/{name}.git"));
         fs::create_dir_all(&repo.path).expect("made");
         repo.git(&["init", "-q", "--bare"]);
@@ -94,10 +94,23 @@ fn wikis_and_forks_are_left_out_of_all() {
         Repo::at(&lab, &format!("all/{name}.git")).git(&["config", "remote.origin.url", url]);
     };
     remote("copy", all.join("config.git").to_str().expect("UTF-8"));
+    remote("copy-of-renamed", all.join("gone.git").to_str().expect("UTF-8"));
     remote("moved", "https://git.example.com/shop/other.git");
+    remote("mirror", "https://git.example.com/shop/original.git");
+    Repo::at(&lab, "all/mirror.git").git(&["config", "remote.origin.fetch", "+refs/*:refs/*"]);
     let told = lab.bare(&[]).hydrate(&["install", "--server", "--all", all.to_str().expect("UTF-8")]).success().stdout;
     assert!(told.contains("a wiki is left out") && told.contains("config.git is left out"), "{told}");
-    for (name, expected) in [("config", true), ("config.wiki", false), ("copy", false), ("moved", true)] {
+    assert!(
+        told.contains("gone.git is left out")
+            && told.contains("a mirror of https://git.example.com/shop/original.git is left out"),
+        "{told}"
+    );
+    // The command that installs in it would be refused.
+    let mirror = Repo::at(&lab, "all/mirror.git").hydrate(&["doctor"]).stdout;
+    assert!(mirror.contains("nothing is hydrated here") && !mirror.contains("install --server"), "{mirror}");
+    let rows =
+        [("config", true), ("config.wiki", false), ("copy", false), ("copy-of-renamed", false), ("mirror", false)];
+    for (name, expected) in rows.into_iter().chain([("moved", true)]) {
         assert_eq!(all.join(format!("{name}.git/hooks/post-receive")).exists(), expected, "{name}");
     }
 }
@@ -110,11 +123,11 @@ fn who_may_not_promote_reads_all_that_must_be_set() {
     let clone = staged(&host, "");
     // The variable is set already, and whom to name is not for who pushes to say.
     let commands = "git config --add hydrate.promoter NAME && git config --add hydrate.promoted environments/dev";
-    let told = flat(&push_by(&clone, "dana", "HEAD:main", &[]).success().stderr);
-    assert!(
-        told.contains(&format!("no account may promote yet; an admin names one on the server: {commands}")),
-        "{told}"
-    );
+    let told = push_by(&clone, "dana", "HEAD:main", &[]).success();
+    // The commands are on a line of their own, to be copied.
+    let lines = told.remote();
+    let hint = lines.iter().position(|line| line.starts_with("hint: no account may promote yet; an admin names one"));
+    assert!(hint.is_some_and(|at| lines[at + 1].starts_with(commands)), "{lines:?}");
     let installed = host.hydrate(&["install", "--server"]).success().stdout;
     let doctor = host.hydrate(&["doctor"]).stdout;
     let all = |git: &str| {
@@ -124,10 +137,11 @@ fn who_may_not_promote_reads_all_that_must_be_set() {
     let git = format!("git -C {}", host.path.display());
     // Who promotes by hand writes to no staging branch.
     let staging = ["dev", "prod"].map(|env| format!("{git} config --add hydrate.promoted environments/{env}-next"));
-    let staging = format!("; for GitOps Promoter, before that: {}\n", staging.join(" && "));
+    let staging = format!("{} && git hydrate install --server ", staging.join(" && "));
     for said in [&installed, &doctor] {
         assert!(said.contains("(hydrateTo), and no account may promote\n") && said.contains(&all(&git)), "{said}");
-        assert!(said.contains(&staging), "{said}");
+        assert!(said.contains("GitOps Promoter merges into staging branches too") && said.contains(&staging), "{said}");
+        assert!(said.contains("a rule for `environments/**` with pushes disabled"), "{said}");
     }
     clone.git(&["fetch", "-q"]);
     clone.git(&["checkout", "-q", "-b", "promotion", "origin/environments/dev"]);

@@ -133,7 +133,8 @@ fn a_branch_that_a_pusher_seeded_is_not_taken_over_and_others_hydrate() {
     assert_eq!(note(&server, "environments/t1"), note_of(&tip(&server, "main")));
     assert_eq!(server.git(&["show", "environments/t1:evil/manifest.yaml"]), "kind: Pod");
     server.hydrate(&["adopt", "environments/dev"]).exits(2);
-    server.hydrate(&["adopt", "--all"]).success();
+    server.hydrate(&["adopt", "--all"]).exits(2);
+    server.hydrate(&["adopt", "--all", "--yes"]).success();
     assert_eq!(server.hydrate(&["adopt", "--all"]).success().stdout, "nothing to hand over\n");
     healthy(&server);
 }
@@ -578,4 +579,34 @@ fn a_branch_that_only_claims_to_be_hydrated_is_not_audited_unless_named() {
     let audit = server.hydrate(&["verify"]).success().stdout;
     assert!(!audit.contains("feature"), "{audit}");
     server.hydrate(&["verify", "feature"]).exits(1);
+}
+
+#[test]
+fn branches_of_argo_cds_hydrator_are_handed_over_under_its_profile_without_a_change() {
+    let lab = Lab::new();
+    let argo = lab.server();
+    argo.hydrate(&["config", "set", "profile", "argocd"]).success();
+    let clone = argo.clone_to("clone");
+    let (file, text) = application("web", "prod");
+    let chart = "apiVersion: v2\nname: web\nversion: 1.0.0\n";
+    let template = config_map("{{ .Release.Name }}-a", "one");
+    clone.commit(
+        "web",
+        &[(&file, &text), ("apps/web/prod/Chart.yaml", chart), ("apps/web/prod/templates/a.yaml", &template)],
+    );
+    clone.push().success();
+    // What its hydrator writes has none of our trailers.
+    let tree = argo.git(&["rev-parse", "environments/prod^{tree}"]);
+    let made = argo.git(&["commit-tree", "-m", "[Argo CD Bot] hydrate", &tree]);
+    let server = argo.beside("moved.git");
+    argo.git(&["init", "-q", "--bare", server.path.to_str().expect("UTF-8")]);
+    server.git(&["fetch", "-q", "../dry.git", "main:main", &format!("{made}:environments/prod")]);
+    server.install_without_settings();
+    let refused = server.hydrate(&["adopt", "--all"]).exits(2).stderr;
+    assert!(refused.contains("git hydrate config set profile argocd"), "{refused}");
+    assert_eq!(tip(&server, "environments/prod"), made);
+    server.hydrate(&["config", "set", "profile", "argocd"]).success();
+    server.hydrate(&["adopt", "--all"]).success();
+    assert_eq!(tip(&server, "environments/prod"), made, "nothing is to be changed");
+    assert_eq!(server.hydrate(&["adopt", "--all"]).success().stdout, "nothing to hand over\n");
 }

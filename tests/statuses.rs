@@ -143,3 +143,68 @@ fn a_status_that_the_platform_refuses_keeps_no_other_from_being_set() {
     clone.run("git", &["push", "origin", "HEAD:topic"]).success();
     assert_eq!(asked.join().expect("answered").len(), 1);
 }
+
+#[test]
+#[ignore = "needs curl and jq"]
+fn a_job_that_hydrates_for_a_host_without_hooks_sets_statuses() {
+    let lab = Lab::new();
+    let host = lab.bare(&[]);
+    let clone = dry(&host, &["web"], &["dev", "prod"]);
+    clone.push().success();
+    let script = Path::new(env!("CARGO_MANIFEST_DIR")).join("hooks/notify-statuses");
+    let command = |address: &str| {
+        format!("HYDRATE_API={address} HYDRATE_REPOSITORY=shop/config HYDRATE_TOKEN=secret {}", script.display())
+    };
+    let (address, asked) = platform(2);
+    clone.git(&["config", "hydrate.notify", &command(&address)]);
+    let told = clone.hydrate(&["push", "--dry-run"]).success().stderr;
+    assert!(!told.contains("hydrate.notify"), "{told}");
+    let told = clone.hydrate(&["push"]).success().stderr;
+    assert!(!told.contains("hydrate.notify"), "{told}");
+    assert!(asked.join().expect("answered").iter().all(|one| one.contains("\"success\"")));
+    assert_eq!(clone.git(&["status", "--porcelain"]), "");
+    // Only news is sent: no platform answers any more.
+    let told = clone.hydrate(&["push"]).success().stderr;
+    assert!(!told.contains("hydrate.notify"), "{told}");
+}
+
+#[test]
+#[ignore = "needs curl and jq"]
+fn what_was_set_before_the_time_was_over_is_not_set_again_and_the_token_is_left_in_no_file() {
+    let lab = Lab::new();
+    let server = lab.server();
+    let clone = dry(&server, &["web"], &["dev", "prod"]);
+    // It answers once, and is silent then.
+    let answering = TcpListener::bind("127.0.0.1:0").expect("bound");
+    let address = format!("http://{}", answering.local_addr().expect("an address"));
+    let one = std::thread::spawn(move || {
+        let mut asked = Vec::new();
+        let mut kept = Vec::new();
+        for stream in answering.incoming().take(2) {
+            let stream = stream.expect("a connection");
+            match asked.is_empty() {
+                true => asked.push(request(stream, "201 Created")),
+                false => kept.push(stream),
+            }
+        }
+        (asked, kept)
+    });
+    let script = Path::new(env!("CARGO_MANIFEST_DIR")).join("hooks/notify-statuses");
+    let command = |address: &str| {
+        format!("HYDRATE_API={address} HYDRATE_REPOSITORY=shop/config HYDRATE_TOKEN=secret-token {}", script.display())
+    };
+    server.git(&["config", "hydrate.notify", &command(&address)]);
+    server.git(&["config", "hydrate.notifyTimeLimit", "2"]);
+    let told = clone.push().success().stderr;
+    assert!(told.contains("ended after 2 seconds"), "{told}");
+    let (asked, kept) = one.join().expect("answered");
+    drop(kept);
+    assert_eq!(asked.len(), 1);
+    let left = server.run("grep", &["-rl", "secret-token", lab.path("").to_str().expect("UTF-8")]).stdout;
+    let left: Vec<&str> = left.lines().filter(|file| !file.ends_with("/config")).collect();
+    assert_eq!(left, [""; 0]);
+    let (address, asked) = platform(1);
+    server.git(&["config", "hydrate.notify", &command(&address)]);
+    clone.run("git", &["push", "origin", "HEAD:topic"]).success();
+    assert_eq!(asked.join().expect("answered").len(), 1);
+}

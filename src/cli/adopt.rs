@@ -64,7 +64,8 @@ pub(super) struct Arguments {
     /// On a server: take over all branches that Applications name and that hydration did not make, as after an import.
     #[arg(long, conflicts_with = "branches")]
     all: bool,
-    /// On a server: take over branches although the settings that they were hydrated with are lost.
+    /// On a server: take over branches although the settings that they were hydrated with are lost, or although they are of Argo CD's
+    /// hydrator and the profile is another one.
     #[arg(long)]
     yes: bool,
     /// The branch of each plain Application: a template as in the setting `rules`.

@@ -14,7 +14,7 @@ use super::{Outcome, WrongUse, config, output, platform};
 use crate::history;
 use crate::history::BranchState;
 use crate::hydrate;
-use crate::install::{CLIENT_HOOKS, Installer, Owned, SERVER_HOOKS, State, Step, repositories};
+use crate::install::{CLIENT_HOOKS, Installer, Owned, SERVER_HOOKS, State, Step, elsewhere, mirror, repositories};
 use crate::owners::error::HydrateError;
 use crate::owners::place::Place;
 use crate::owners::setup::{Setup, Wake};
@@ -147,8 +147,9 @@ fn install_server(path: &Path, repo_urls: &[String]) -> anyhow::Result<Vec<Step>
 /// Installs in every repository below a directory.
 fn install_all(dir: &Path, json: bool) -> anyhow::Result<Outcome> {
     let all = repositories(dir).with_context(|| format!("reading {}", dir.display()))?;
+    let root = dir.canonicalize().with_context(|| format!("reading {}", dir.display()))?;
     let known: BTreeSet<PathBuf> = all.iter().filter_map(|path| path.canonicalize().ok()).collect();
-    let results = all.into_iter().map(|path| match left_out(&path, &known) {
+    let results = all.into_iter().map(|path| match left_out(&path, &root, &known) {
         Some(step) => (Ok(vec![step]), path),
         None => (install_server(&path, &[]), path),
     });
@@ -158,15 +159,28 @@ fn install_all(dir: &Path, json: bool) -> anyhow::Result<Outcome> {
     done.outcome(refused)
 }
 
-/// Why a repository among others is left out: a wiki, which has no Applications, or a fork, whose pushes would be hydrated by the
-/// settings of another repository.
-fn left_out(path: &Path, known: &BTreeSet<PathBuf>) -> Option<Step> {
+/// Why a repository among others below `root` is left out: a wiki, which has no Applications, a mirror, which keeps nothing that is hydrated,
+/// or a fork, whose pushes would be hydrated by the settings of another repository.
+fn left_out(path: &Path, root: &Path, known: &BTreeSet<PathBuf>) -> Option<Step> {
     let is_wiki = path.file_name().is_some_and(|name| name.to_string_lossy().ends_with(".wiki.git"));
+    let repository = Repository::open(path, Location::Named).ok();
+    if let Some(mirror) = repository.as_ref().and_then(mirror) {
+        let what = format!("a mirror of {} is left out", printable(&mirror.url));
+        return Some(Step { state: State::Note, what, advice: Some(elsewhere(&mirror.url)) });
+    }
     let origin = || {
-        let repository = Repository::open(path, Location::Named).ok()?;
+        let repository = repository.as_ref()?;
         let urls = repository.remotes().into_iter().filter_map(|name| repository.config(&format!("remote.{name}.url")));
-        let origin = urls.filter_map(|url| Path::new(&url).canonicalize().ok()).find(|origin| known.contains(origin));
-        origin.filter(|origin| path.canonicalize().ok().as_ref() != Some(origin))
+        let mut origins = urls.filter_map(|url| {
+            let origin = Path::new(&url).canonicalize();
+            // The original may have another name by now.
+            let is_gone = |url: &Path| url.is_absolute() && url.starts_with(root) && !url.exists();
+            origin
+                .ok()
+                .filter(|origin| known.contains(origin))
+                .or_else(|| Some(PathBuf::from(url)).filter(|url| is_gone(url)))
+        });
+        origins.find(|origin| path.canonicalize().ok().as_ref() != Some(origin))
     };
     let what = match is_wiki {
         true => "a wiki is left out".to_owned(),

@@ -15,6 +15,7 @@ use crate::render::Renderers;
 use crate::render::process::wall;
 use crate::repo::Repository;
 use crate::show::{Progress, Wording, summary};
+use crate::tell::notify;
 use crate::tell::outbox::Delivery;
 use crate::tell::worker::{self, Done, Given, Orders, RefMove};
 use dry_files::diag::more::listed;
@@ -96,11 +97,19 @@ pub(super) fn run(arguments: &Arguments, json: bool) -> anyhow::Result<Outcome> 
     let orders = orders(arguments, &repository)?;
     super::check_owner(&repository, "push")?;
     let forever = |_: Duration| true;
-    let _lock = hydrate::lock(&repository, forever)?;
+    let lock = hydrate::lock(&repository, forever)?;
     let renderers = Renderers::from_config(&repository, &super::machine()?)?.without_run_limit();
     let progress = Progress::new();
     let done = worker::push(&repository, &orders, &renderers, &progress, &mut wait);
     progress.clear();
+    drop(lock);
+    if !orders.dry_run {
+        let notified = match &done {
+            Ok(done) => notify::notify(&repository, Ok((&done.report, true)), (&[], &done.destinations)),
+            Err(error) => notify::notify(&repository, Err(&format!("{error:#}")), (&[], &[])),
+        };
+        notified.unwrap_or_else(|why| output::warn(&format!("warning: {why}")));
+    }
     let done = done?;
     if json {
         output::print_json(&Answer::new(&orders, &done))?;

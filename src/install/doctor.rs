@@ -30,7 +30,7 @@ use serde::Serialize;
 
 use super::client::fetched;
 use super::config::Config;
-use super::forge::without_promoter;
+use super::forge::{GITEA, unguarded_pages, without_promoter};
 use super::guard::{GUARD, REPLACE};
 use super::hook::{CLIENT_HOOKS, SERVER_HOOKS};
 use super::{Error, Version, is_executable};
@@ -127,6 +127,8 @@ pub(crate) struct Doctor<'a> {
     findings: Vec<Finding>,
     /// Whether git runs our pre-receive hook, as far as the checks so far say.
     has_gate: bool,
+    /// Whether a hook was found that we wrote.
+    is_installed: bool,
     /// The dry branches that are gone, each with those that may have taken its place.
     successors: BTreeMap<String, Vec<String>>,
     /// Where the repository was before, while the settings of there are not here.
@@ -138,7 +140,17 @@ impl<'a> Doctor<'a> {
     pub(crate) fn new(repository: &'a Repository, around: &'a Surroundings) -> Result<Self, Error> {
         let (config, git) = (Config::read(repository)?, Version::of(repository)?);
         let (findings, successors) = (Vec::new(), BTreeMap::new());
-        Ok(Self { repository, around, config, git, findings, has_gate: true, successors, unsettled: None })
+        Ok(Self {
+            repository,
+            around,
+            config,
+            git,
+            findings,
+            has_gate: true,
+            is_installed: false,
+            successors,
+            unsettled: None,
+        })
     }
 
     /// Checks a server's repository, whose Applications and settings ask for `survey`, and whose branches are as
@@ -318,8 +330,12 @@ impl<'a> Doctor<'a> {
             let too = "once installed again, git itself refuses pushes there too";
             self.good(format!("the pre-receive hook guards {}; {too}", new.join(", ")));
         }
-        if let Some((what, remedy)) = without_promoter(access, (&deployed, &promoted), (&self.git_command(), &again)) {
+        for (what, remedy) in without_promoter(access, (&deployed, &promoted), (&self.git_command(), &again)) {
             self.advise(what, remedy);
+        }
+        if is_executable(&self.repository.common_dir().join(GITEA)) {
+            let (what, how) = unguarded_pages(&branches);
+            self.good(format!("{what}: {how}"));
         }
         if !access.settings_pushers.is_empty() {
             self.good(format!("who may push the settings: {}", names(&access.settings_pushers)));
@@ -465,7 +481,11 @@ impl<'a> Doctor<'a> {
         let git = self.git_command();
         if self.repository.config("core.logAllRefUpdates").is_none() {
             let remedy = format!("{git} config core.logAllRefUpdates true");
-            self.advise("there are no reflogs, which record who moved a branch", remedy);
+            let what = match is_executable(&self.repository.common_dir().join(GITEA)) {
+                true => "when a branch moved",
+                false => "who moved a branch",
+            };
+            self.advise(format!("there are no reflogs, which record {what}"), remedy);
         }
         let fsync = self.repository.fsync();
         if !fsync.loose_objects || !fsync.packs {

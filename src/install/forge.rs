@@ -31,16 +31,16 @@ const NAMED_MAX: usize = 8;
 
 /// That the guard keeps everybody from promoting to some of the branches `deployed` that Applications stage for, and all commands, begun by
 /// `git` and ended by `install`, that let an account do so; none where every such branch has a promoter. `promoted` has the staging branches
-/// too, into which GitOps Promoter merges what conflicts: who promotes by hand needs no right there.
+/// too, into which GitOps Promoter merges what conflicts, so it needs more: who promotes by hand needs no right there.
 pub(super) fn without_promoter(
     access: &Access,
     (deployed, promoted): (&BTreeSet<BranchName>, &BTreeSet<BranchName>),
     (git, install): (&str, &str),
-) -> Option<(String, String)> {
+) -> Vec<(String, String)> {
     let is_closed = |branch: &&BranchName| branch.destination().is_none() && access.is_closed(branch);
     let closed: Vec<&BranchName> = deployed.iter().filter(is_closed).collect();
     if closed.is_empty() {
-        return None;
+        return Vec::new();
     }
     let what = "Applications have a staging branch (hydrateTo), and no account may promote";
     let what = match access.promoters.is_empty() {
@@ -49,23 +49,47 @@ pub(super) fn without_promoter(
     };
     let staging: Vec<&BranchName> = promoted.difference(deployed).filter(is_closed).collect();
     let staging = naming_branches(access, &staging, git);
-    let more = match staging.is_empty() {
-        true => String::new(),
-        false => format!("; for GitOps Promoter, before that: {}", staging.join(" && ")),
-    };
-    Some((what, format!("{} && {install}{more}", naming_promoter(access, &closed, git))))
+    let by_hand = (what, format!("{} && {install}", naming_promoter(access, &closed, git)));
+    let by_promoter = (!staging.is_empty()).then(|| {
+        let what = "GitOps Promoter merges into staging branches too, where branches conflict";
+        (what.to_owned(), format!("{} && {install}", staging.join(" && ")))
+    });
+    [by_hand].into_iter().chain(by_promoter).collect()
 }
 
 /// A repository whose fetch writes over every ref.
 #[derive(Debug, thiserror::Error)]
-#[error(
-    "this is a mirror of {url}: each fetch takes away what is hydrated here\nhint: install where {url} is pushed to, and name a \
-     repository of this host for its hydrated branches in the setting `destinations`"
-)]
+#[error("this is a mirror of {url}: each fetch takes away what is hydrated here\nhint: {}", elsewhere(url))]
 pub(crate) struct Mirror {
     /// The remote.
     pub remote: String,
-    url: String,
+    /// Where it is pushed to, without credentials.
+    pub url: String,
+}
+
+/// What to do where a repository is a mirror of `url`.
+pub(crate) fn elsewhere(url: &str) -> String {
+    format!(
+        "install where {url} is pushed to, and name a repository of this host for its hydrated branches in the setting `destinations`"
+    )
+}
+
+/// What is deleted and renamed by the pages of a platform, for which it runs no hook, and what an admin does there.
+pub(super) fn unguarded_pages(branches: &BTreeSet<BranchName>) -> (&'static str, String) {
+    let what = "a branch that is deleted or renamed in the web interface runs no hook: protect hydrated branches there";
+    // A rule for a folder holds for the branches to come, too.
+    let here = branches.iter().filter(|branch| branch.destination().is_none()).map(BranchName::as_str);
+    let rules: BTreeSet<String> = here
+        .map(|branch| {
+            branch.split_once('/').map_or_else(|| format!("`{branch}`"), |(folder, _)| format!("`{folder}/**`"))
+        })
+        .collect();
+    let rules = match rules.is_empty() {
+        true => "`environments/**`".to_owned(),
+        false => listed(rules, NAMED_MAX),
+    };
+    let how = "with pushes disabled, or restricted to the account that promotes: hydration goes on";
+    (what, format!("Settings, Branches, a rule for {rules} {how}"))
 }
 
 /// The remote that a repository is a mirror of, as `git clone --mirror` and the pull mirrors of platforms set it; none where it is no

@@ -5,8 +5,8 @@ use std::collections::BTreeSet;
 
 use dry_files::diag::shell_path;
 
-use super::forge::without_promoter;
-use super::{Error, Installer, State};
+use super::forge::{GITEA, unguarded_pages, without_promoter};
+use super::{Error, Installer, State, is_executable};
 use crate::argo::BranchName;
 use crate::hydrate::Access;
 use crate::metadata::NOTES_REF;
@@ -86,6 +86,10 @@ impl Installer<'_> {
 
     /// Closes what hydration owns: pushes to some refs are always refused, to the rest by our hook.
     pub(crate) fn guard(&mut self, access: &Access, owned: &Owned) -> Result<(), Error> {
+        if is_executable(&self.repository.common_dir().join(GITEA)) {
+            let (what, how) = unguarded_pages(&owned.branches);
+            self.advise(State::Note, what, how);
+        }
         if self.repository.config(GUARD).is_none() {
             self.config.lend(GUARD, "true")?;
             self.step(State::Done, format!("{GUARD} = true: {}", self.guarded_by()));
@@ -102,9 +106,13 @@ impl Installer<'_> {
         let dir = shell_path(self.repository.common_dir());
         let git = format!("git -C {dir}");
         let install = format!("git hydrate install --server {dir}");
-        if let Some((what, commands)) = without_promoter(access, (&owned.deployed, &owned.promoted), (&git, &install)) {
-            self.advise(State::Note, what, commands);
-        } else if !access.promoters.is_empty() && !access.is_variable_set {
+        let closed = without_promoter(access, (&owned.deployed, &owned.promoted), (&git, &install));
+        let is_open = closed.is_empty();
+        closed.into_iter().for_each(|(what, commands)| self.advise(State::Note, what, commands));
+        if !is_open {
+            return Ok(());
+        }
+        if !access.promoters.is_empty() && !access.is_variable_set {
             let what = "hydrate.promoter has no effect: hydrate.pusherVariable, which names who pushes, is not set";
             self.advise(State::Note, what, format!("{git} config hydrate.pusherVariable VARIABLE"));
         }

@@ -49,18 +49,12 @@ impl Installer<'_> {
         Ok(())
     }
 
-    /// What Gitea and Forgejo know of pushers, and what their own rules must keep.
+    /// What Gitea and Forgejo know of pushers.
     fn gitea(&mut self) -> Result<(), Error> {
         if self.repository.config_list(PUSHER_VARIABLE).is_empty() {
             self.config.lend(PUSHER_VARIABLE, GITEA_PUSHER)?;
             self.step(State::Done, format!("{PUSHER_VARIABLE} = {GITEA_PUSHER}: it names who pushes"));
         }
-        self.advise(
-            State::Note,
-            "a branch that is deleted or renamed in the web interface runs no hook: protect hydrated branches there",
-            "Settings, Branches, a rule for `environments/**` with pushes disabled, or restricted to the account that promotes: hydration \
-             goes on",
-        );
         Ok(())
     }
 

@@ -103,22 +103,51 @@ fn ready(stream: &impl AsFd) -> bool {
 }
 
 /// Breaks text at blanks so that no line is wider than git's `remote: ` leaves room for; `indent` starts every line but
-/// the first.
+/// the first. A command stays on one line, however wide that is: it is to be copied.
 pub(crate) fn wrap(text: &str, indent: &str) -> String {
     use unicode_width::UnicodeWidthStr;
     let mut lines = vec![String::new()];
-    for word in text.split(' ') {
+    for part in parts(text) {
         let line = lines.last_mut().expect("starts with one line");
-        if !line.is_empty() && line.width() + 1 + word.width() > WIDTH {
-            lines.push(format!("{indent}{word}"));
+        if !line.is_empty() && line.width() + 1 + part.width() > WIDTH {
+            lines.push(format!("{indent}{part}"));
         } else {
             if !line.is_empty() {
                 line.push(' ');
             }
-            line.push_str(word);
+            line.push_str(&part);
         }
     }
     lines.join("\n")
+}
+
+/// What begins a command in our texts.
+const PROGRAMS: &[&str] = &["git", "rm", "chmod", "chown", "cp", "mv"];
+
+/// Words, and commands: from a program, behind a colon, a semicolon or in backquotes, to where that ends.
+fn parts(text: &str) -> Vec<String> {
+    let mut parts: Vec<String> = Vec::new();
+    let mut end = None;
+    let mut is_begin = false;
+    for word in text.split(' ') {
+        match end {
+            Some(_) => {
+                let command = parts.last_mut().expect("it was begun");
+                command.push(' ');
+                command.push_str(word);
+            }
+            None => parts.push(word.to_owned()),
+        }
+        let quoted = word.strip_prefix('`').filter(|name| PROGRAMS.contains(name));
+        if end.is_none() && (quoted.is_some() || is_begin && PROGRAMS.contains(&word)) {
+            end = Some(if quoted.is_some() { '`' } else { ';' });
+        }
+        let is_whole = |command: &String| command.matches('\'').count() % 2 == 0;
+        let ends = |end: char| word.trim_end_matches([',', '.']).ends_with(end) && parts.last().is_some_and(is_whole);
+        end = end.filter(|end| quoted.is_some() || !ends(*end));
+        is_begin = word.ends_with([':', ';']);
+    }
+    parts
 }
 
 #[cfg(test)]
@@ -133,5 +162,20 @@ mod tests {
             "one two three four five six seven eight nine ten eleven twelve thirteen\n    fourteen fifteen"
         );
         assert_eq!(wrap("short", "  "), "short");
+    }
+
+    #[test]
+    fn a_command_is_not_broken() {
+        let chain = "git config --add hydrate.promoter NAME && git config --add hydrate.promoted 'environments/a; b' && git hydrate install";
+        let text =
+            format!("hint: no account may promote yet; an admin names one on the server: {chain}; then push once more");
+        let expected = format!(
+            "hint: no account may promote yet; an admin names one on the server:\n  {chain};\n  then push once more"
+        );
+        assert_eq!(wrap(&text, "  "), expected);
+        let text = "the push was accepted; it is hydrated by the next push or by `git hydrate catch-up --background` on the server";
+        let expected = "the push was accepted; it is hydrated by the next push or by\n`git hydrate catch-up --background` on the server";
+        assert_eq!(wrap(text, ""), expected);
+        assert_eq!(wrap("remotes: git, svn", ""), "remotes: git, svn");
     }
 }

@@ -10,12 +10,15 @@ use crate::history;
 use crate::history::ForeignBranch;
 use crate::hydrate;
 use crate::owners::branch_records::hydrated_below;
+use crate::owners::files::METADATA;
 use crate::owners::place::Place;
+use crate::owners::policy::Policy;
 use crate::owners::setup::{Setup, Wake};
+use crate::owners::standing::provenance;
 use crate::render::Renderers;
 use crate::render::process::wall;
 use crate::repo::{ObjectBuffer, ObjectId, Repository};
-use crate::settings::SETTINGS_REF;
+use crate::settings::{ProfileName, SETTINGS_REF};
 use crate::show::{Wording, summary};
 
 /// Lists the branches that can be handed over, or hands over those that are chosen.
@@ -36,7 +39,10 @@ pub(super) fn run(arguments: &Arguments, json: bool) -> anyhow::Result<Outcome> 
         }
         return Ok(Outcome::Done);
     }
-    refuse_without_settings(&repository, &chosen, arguments.yes)?;
+    if !arguments.yes {
+        refuse_without_settings(&repository, &chosen)?;
+        refuse_without_profile(&repository, &chosen)?;
+    }
     hand_over(&setup, &chosen, json)?;
     let report = catch_up::all(&repository)?;
     if json {
@@ -47,13 +53,12 @@ pub(super) fn run(arguments: &Arguments, json: bool) -> anyhow::Result<Outcome> 
     Ok(if report.is_success() { Outcome::Done } else { Outcome::Found })
 }
 
-/// Refuses branches that name settings which this repository does not have, unless the user has said that it is meant: they
-/// would be hydrated with others at once.
-fn refuse_without_settings(repository: &Repository, branches: &[&ForeignBranch], is_meant: bool) -> anyhow::Result<()> {
+/// Refuses branches that name settings which this repository does not have: they would be hydrated with others at once.
+fn refuse_without_settings(repository: &Repository, branches: &[&ForeignBranch]) -> anyhow::Result<()> {
     let (refs, buffer) = (repository.refs()?, ObjectBuffer::new(repository));
     let there = refs.get(SETTINGS_REF);
     let is_had = |id: &ObjectId| there.is_some_and(|there| repository.is_ancestor(*id, there));
-    for branch in branches.iter().filter(|_| !is_meant) {
+    for branch in branches {
         let named = hydrated_below(branch.tip, &buffer).filter(|(_, trailers)| trailers.branch == branch.name);
         if let Some(id) = named.and_then(|(_, trailers)| trailers.settings_commit).filter(|id| !is_had(id)) {
             let name = printable(branch.name.as_str());
@@ -61,6 +66,26 @@ fn refuse_without_settings(repository: &Repository, branches: &[&ForeignBranch],
                 "`{name}` was hydrated with settings that are lost here ({id}), and would be hydrated at once with those of now: other \
                  tools, and nothing frozen or held\nhint: restore them first, as git hydrate doctor says; to hand it over all the \
                  same: --yes"
+            );
+        }
+    }
+    Ok(())
+}
+
+/// Refuses branches of Argo CD's hydrator where another profile is set: objects that have the name of a release would get other names.
+fn refuse_without_profile(repository: &Repository, branches: &[&ForeignBranch]) -> anyhow::Result<()> {
+    let (refs, buffer) = (repository.refs()?, ObjectBuffer::new(repository));
+    if Policy::read(&refs, &buffer)?.settings.profile == ProfileName::Argocd {
+        return Ok(());
+    }
+    for ForeignBranch { name, tip, .. } in branches {
+        let is_ours = hydrated_below(*tip, &buffer).is_some();
+        if !is_ours && provenance(&buffer, buffer.commit(*tip)?.tree, METADATA)?.is_some() {
+            let name = printable(name.as_str());
+            bail!(
+                "`{name}` has the metadata of Argo CD's hydrator, and would be hydrated at once by another profile: objects of a chart \
+                 that sets no release name would get other names\nhint: first, to keep what is there: git hydrate config set profile \
+                 argocd; to hand it over all the same: --yes"
             );
         }
     }

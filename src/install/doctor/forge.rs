@@ -6,7 +6,7 @@ use dry_files::diag::{printable, shell_path, shell_word};
 
 use super::Doctor;
 use crate::install::Error;
-use crate::install::forge::{FORGE_PUSHER, GITEA, Mirror, forge_pusher, mirror};
+use crate::install::forge::{FORGE_PUSHER, GITEA, Mirror, elsewhere, forge_pusher, mirror};
 use crate::owners::platform::is_executable;
 use crate::repo;
 
@@ -16,7 +16,11 @@ const SHOWN_MAX: usize = 3;
 impl Doctor<'_> {
     /// A remote whose fetch writes over every ref, as `git clone --mirror` sets it.
     pub(super) fn mirrors(&mut self) {
-        let Some(Mirror { remote, .. }) = mirror(self.repository) else { return };
+        let Some(Mirror { remote, url }) = mirror(self.repository) else { return };
+        if !self.is_installed {
+            self.advise(format!("this is a mirror of {}: nothing is hydrated here", printable(&url)), elsewhere(&url));
+            return;
+        }
         let what = format!("a fetch from {} writes over what is pushed and hydrated here", printable(&remote));
         let dir = shell_path(self.repository.common_dir());
         let remedy = format!(

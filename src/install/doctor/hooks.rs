@@ -9,6 +9,7 @@ use dry_files::diag::{chain, shell_path};
 
 use super::Doctor;
 use crate::install::calling::{calling, calls};
+use crate::install::forge::mirror;
 use crate::install::hook::{CLIENT_HOOKS, Hook, Owner, SERVER_HOOKS, binary_of};
 use crate::install::place::{Place, content, hooks_dir};
 use crate::install::{Error, Io as _, Version, kept};
@@ -37,6 +38,7 @@ impl Doctor<'_> {
                 installed.push((place, text));
             }
         }
+        self.is_installed |= !installed.is_empty();
         let again = self.as_owner(hook.install(self.repository));
         match &installed[..] {
             [] if hook.is_gate() && !self.needs_gate() => Ok(()),
@@ -58,6 +60,8 @@ impl Doctor<'_> {
                 self.advise(format!("pushes are not checked: {reason}"), advice);
             }
             (None, _) if hook.is_client() => self.advise("pushes are not checked", again),
+            // It is said of the mirror.
+            (None, _) if mirror(self.repository).is_some() => {}
             (None, Place::Nowhere { reason, advice }) => {
                 self.bad(format!("no {} hook runs git-hydrate: {reason}", hook.name), advice);
             }

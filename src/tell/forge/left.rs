@@ -114,9 +114,13 @@ fn again(repository: &Repository, forge: Option<&Forge>, branches: &[String]) ->
     let records = records.unwrap_or_default();
     let recorded = records.iter().map(|(branch, _)| branch).filter(|branch| branch.destination().is_none());
     let recorded: BTreeSet<String> = recorded.map(ToString::to_string).collect();
-    if let Some(other) = branches.iter().find(|branch| !recorded.contains(*branch)) {
-        return Err(repo::Error::message(format!("`{}` is not a hydrated branch", printable(other))).into());
-    }
+    let named = |name: &String| {
+        let mut short = recorded.iter().filter(|branch| branch.rsplit('/').next() == Some(name.as_str()));
+        let alone = short.next().filter(|_| short.next().is_none());
+        let unknown = || repo::Error::message(format!("`{}` is not a hydrated branch", printable(name)));
+        recorded.get(name).or(alone).cloned().ok_or_else(unknown)
+    };
+    let branches: BTreeSet<String> = branches.iter().map(named).collect::<Result<_, _>>()?;
     let Some(forge) = forge else { return Ok(Vec::new()) };
     let mut books = Books::open(repository)?;
     let mut queued = Vec::new();
