@@ -140,7 +140,7 @@ fn a_tag_promotes_and_goes_back_by_commits_on_top() {
         assert!(said.stderr.contains(&stays), "{said:?}");
         assert_eq!(tip(server, PROD), before);
         let status = server.hydrate(&["status"]).exits(1);
-        assert!(status.stdout.contains("stays: it leads nowhere now"), "{status:?}");
+        assert!(status.stdout.contains("stays: prod leads to nothing now"), "{status:?}");
         verified(server);
         tag(&clone, "prod", &three);
         assert_eq!(value(server, PROD), "three");

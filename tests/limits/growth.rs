@@ -62,7 +62,7 @@ fn a_push_that_was_too_much_goes_in_once_it_is_corrected() {
     let heard = clone.push().success().remote().join("\n");
     assert!(heard.contains("`web-dev` alone adds more than 102400 bytes"), "{heard}");
     let status = server.hydrate(&["status"]).exits(1).stdout;
-    for said in ["held by a limit of this server", "`web-dev` alone adds more than 102400 bytes"] {
+    for said in ["held on this server", "`web-dev` alone adds more than 102400 bytes"] {
         assert!(status.contains(said) && !status.contains("nothing says why"), "{status}");
     }
     let last = clone.commit("corrected", &[("apps/web/dev/config.yaml", &config_map("web", "small"))]);

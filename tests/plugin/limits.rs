@@ -34,7 +34,7 @@ fn a_plugin_that_wrote_too_much_runs_again_once_its_script_is_corrected() {
     let told = clone.push().success().remote().join("\n");
     assert!(told.contains("bytes of temporary files"), "{told}");
     let status = server.hydrate(&["status"]).exits(1).stdout;
-    assert!(status.contains("held by a limit of this server") && status.contains("application: web-dev"), "{status}");
+    assert!(status.contains("held on this server") && status.contains("application: web-dev"), "{status}");
     // Beside it, too: a plugin may read all of the tree.
     for text in [script("# corrected"), script("# corrected again")] {
         let last = clone.commit("corrected", &[("apps/web/dev/script.sh", &text)]);

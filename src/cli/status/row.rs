@@ -32,7 +32,7 @@ pub(in crate::cli) fn state(status: &BranchStatus, is_of_platform: bool) -> Stri
 fn followed(status: &BranchStatus) -> String {
     let Some(follows) = &status.follows else { return String::new() };
     if follows.problem.is_some() {
-        return "stays: it leads nowhere now".to_owned();
+        return format!("stays: {} leads to nothing now", printable(&follows.revision));
     }
     match &follows.ahead {
         Some(ahead) if follows.shown.as_ref() == Some(&ahead.resolved) => {

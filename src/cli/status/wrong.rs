@@ -68,7 +68,7 @@ impl Wrong {
         if status.limits.is_empty() {
             return String::new();
         }
-        let mut text = format!("  {}\n", paint.by(Style::Error, "held by a limit of this server"));
+        let mut text = format!("  {}\n", paint.by(Style::Error, "held on this server"));
         for cause in causes(status.limits.iter()) {
             if !self.shown.contains_key(&cause.kind()) {
                 self.show(&cause, &status.branch, "  ", &mut text);

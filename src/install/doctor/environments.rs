@@ -71,7 +71,7 @@ impl Doctor<'_> {
             let remedy = status.misspelt().map_or_else(delete, str::to_owned);
             Finding::advice(format!("no Application names {name} any more, and it stays as it is"), remedy)
         } else if !status.limits.is_empty() {
-            Finding::advice(format!("{name} is held by a limit of this server"), format!("{git} hydrate status"))
+            Finding::advice(format!("{name} is held on this server"), format!("{git} hydrate status"))
         } else if status.failures.is_empty() {
             Finding::advice(behind(status), format!("{git} hydrate catch-up"))
         } else {
