@@ -40,6 +40,7 @@ mod united;
 mod value_files;
 mod watch;
 
+use std::cell::Cell;
 #[cfg(debug_assertions)]
 use std::collections::BTreeMap;
 use std::collections::BTreeSet;
@@ -57,9 +58,10 @@ use dry_files::path::RepoPath;
 use dry_files::view::{Files, Reads, Stop};
 use helm_template as helm;
 
+use checkout::Checkout;
 use checks::Check;
-use commit::{Commit, Deeds};
 use exec::Exec;
+use process::apart::Processes;
 use process::late::Late;
 
 pub use exec::Tools;
@@ -381,4 +383,27 @@ fn bug(application: &Application, panic: &str) -> Failure {
     let text = format!("internal error while rendering `{}`: {panic}", application.name);
     let hint = "this is a bug in git-hydrate: please report it with the sources of this Application";
     Failure::mistake(Diagnostic::error(text).at(application.places.name.clone()).hint(hint))
+}
+
+/// What one render did beside reading files.
+#[derive(Debug, Default)]
+struct Deeds {
+    /// Whether it started a program: what that says need not follow from the dry tree alone.
+    ran_a_program: Cell<bool>,
+    /// Whether what it renders names the dry commit.
+    names_the_commit: Cell<bool>,
+}
+
+/// One dry commit while it is rendered.
+struct Commit<'a> {
+    renderers: &'a Renderers,
+    context: &'a Context<'a>,
+    /// Made when the first program needs it.
+    checkout: OnceLock<Checkout<'a>>,
+    /// Started for the first render.
+    watch: OnceLock<Watch>,
+    /// Whether all its renders together take too long.
+    is_late: Arc<AtomicBool>,
+    /// The processes that render the Applications, when threads do not.
+    processes: Processes,
 }

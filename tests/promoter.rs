@@ -9,6 +9,7 @@ use crate::push::config_map;
 use crate::support::{Lab, Repo};
 
 mod many;
+mod restored;
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Way {

@@ -237,6 +237,10 @@ pub(super) fn resume(arguments: &ResumeArguments, json: bool) -> anyhow::Result<
     if rest.is_empty() {
         range::refuse_in_clone(&site)?;
         let held: Vec<&str> = site.holds.iter().map(|(branch, _)| branch.as_str()).collect();
+        if site.is_active()? {
+            let hint = promoted::HELD_BY_PROMOTER;
+            bail!(WrongUse(format!("nothing of `{}` is held here\nhint: after a rollback of it, {hint}", site.branch)));
+        }
         let others = if held.is_empty() { "nothing is".to_owned() } else { format!("held: {}", held.join(", ")) };
         bail!(WrongUse(format!("nothing of `{}` is held; {others}", site.branch)));
     }

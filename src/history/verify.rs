@@ -16,6 +16,7 @@ mod remake;
 mod rollback;
 mod settings;
 
+use std::cell::RefCell;
 use std::collections::{BTreeSet, HashMap, VecDeque};
 use std::rc::Rc;
 
@@ -23,7 +24,7 @@ use crate::argo::BranchName;
 use crate::hydrate::make::branch::initial;
 use crate::hydrate::state::{Claimed, Run};
 use crate::hydrate::stopped::Stopped;
-use crate::metadata::{DryCommit, ENGINE_REVISION, Origin, Trailers};
+use crate::metadata::{DryCommit, ENGINE_REVISION, Origin, PROMOTIONS_REF, Trailers, restored_from};
 use crate::owners::branch_records::Engines;
 use crate::owners::error::HydrateError;
 use crate::owners::ours::our_changes;
@@ -60,6 +61,8 @@ struct Verifier<'a> {
     run: Run<'a>,
     renderer: Option<RendererName>,
     notes: Option<Notes>,
+    /// Those of a promoter.
+    promoted: RefCell<Option<Notes>>,
     engines: Engines,
     /// The settings as they are now.
     settings_now: Option<ObjectId>,
@@ -95,6 +98,9 @@ impl<'a> Verifier<'a> {
         run.found.trusts_programs = renderer.is_some();
         run.claimed = Some(Claimed::default());
         let notes = run.found.recorded_notes()?;
+        let promoted = run.found.refs.get(PROMOTIONS_REF).and_then(|tip| run.found.buffer.commit(tip).ok());
+        let promoted = promoted.and_then(|notes| Notes::open(Some(notes.tree), &run.found.buffer).ok());
+        let promoted = RefCell::new(promoted);
         let engines = run.found.engines()?;
         let settings_now = run.found.policy.id;
         let all = lines(setup.repository, &setup.place)?;
@@ -106,6 +112,7 @@ impl<'a> Verifier<'a> {
             run,
             renderer,
             notes,
+            promoted,
             engines,
             settings_now,
             had_settings,
@@ -190,7 +197,15 @@ impl<'a> Verifier<'a> {
                 && self.run.found.records.get(&name).is_some()
         });
         let is_known = self.engines.is_recorded(commit.id) || self.engines.is_older(commit.id, self.repository());
-        is_here && line.after.is_none() && !is_known && !commit.parents.is_empty()
+        let is_copy = is_here && line.after.is_none() || self.is_restoring(commit);
+        is_copy && !is_known && !commit.parents.is_empty()
+    }
+
+    /// Whether a commit says that it restores another one, whose trailers it has then.
+    fn is_restoring(&self, commit: &Commit) -> bool {
+        let mut notes = self.promoted.borrow_mut();
+        let note = notes.as_mut().and_then(|notes| notes.get(commit.id, &self.run.found.buffer).ok().flatten());
+        restored_from(&commit.message, note.as_deref()).is_some()
     }
 
     /// What a commit of others is, and what it merged.
@@ -263,12 +278,17 @@ impl<'a> Verifier<'a> {
         let mut paths = Vec::new();
         for parent in &parents {
             let changes = our_changes(parent.tree, commit.tree, &owners, buffer)?;
-            if changes.is_empty() && self.is_as_made(parent, &owners)? {
+            // What the line has below it is judged there.
+            let is_continued = || parent.id == *main && commit.parents.first() == Some(main);
+            if changes.is_empty() && (is_continued() || self.is_as_made(parent, &owners)?) {
                 return Ok(Vec::new());
             }
             if paths.is_empty() {
                 paths = changes;
             }
+        }
+        if !paths.is_empty() && self.is_put_together(line, commit, &parents, &paths)? {
+            return Ok(Vec::new());
         }
         // A promoter that squashes leaves no parent that shows what it promotes.
         if let Some(promoted) = self.promotions.find(&self.run.found.policy.settings, line, commit, &paths, buffer)? {
@@ -276,6 +296,38 @@ impl<'a> Verifier<'a> {
             paths.clear();
         }
         Ok(paths)
+    }
+
+    /// Whether a merge has each directory that is promoted by itself as one of its parents has it, and so each file beside these: a promoter
+    /// merges the branch into the staging branch of one directory where they conflict.
+    fn is_put_together(
+        &self,
+        line: &Line,
+        commit: &Commit,
+        parents: &[Commit],
+        paths: &[String],
+    ) -> Result<bool, Error> {
+        let Ok(branch) = BranchName::read(&line.name) else { return Ok(false) };
+        let active = self.run.found.policy.settings.active_paths(&branch);
+        if active.is_empty() || parents.len() < 2 {
+            return Ok(false);
+        }
+        let is_below = |path: &str, dir: &str| path.strip_prefix(dir).is_some_and(|rest| rest.starts_with('/'));
+        let part =
+            |path: &str| active.iter().map(|dir| dir.as_str()).find(|dir| is_below(path, dir)).map(str::to_owned);
+        let parts: BTreeSet<String> = paths.iter().map(|path| part(path).unwrap_or_else(|| path.clone())).collect();
+        let buffer = &self.run.found.buffer;
+        for part in &parts {
+            let here = buffer.entry(commit.tree, part)?;
+            let mut is_of_parent = false;
+            for parent in parents {
+                is_of_parent |= buffer.entry(parent.tree, part)? == here;
+            }
+            if !is_of_parent {
+                return Ok(false);
+            }
+        }
+        Ok(true)
     }
 
     /// Whether a commit has all files of hydration as the nearest hydrated commit below it has them.

@@ -4,8 +4,6 @@
 
 use std::collections::BTreeMap;
 
-use serde_json::{Map, Value};
-
 use super::trailers::{self, Divider};
 use crate::argo::BranchName;
 use crate::repo::ObjectId;
@@ -16,11 +14,10 @@ pub(crate) const PROMOTIONS_REF: &str = "refs/notes/promoter.history";
 /// The key, of the message and the note, that names what was restored.
 const RESTORED_FROM: &str = "Promoter-restored-from";
 
-/// The commit that a commit restores, by its message or by its note.
+/// The commit that a commit restores, by its note, or by its message where no note says anything.
 pub(crate) fn restored_from(message: &str, note: Option<&[u8]>) -> Option<String> {
-    let of_note =
-        note.and_then(object).and_then(|note| Some(note.get(RESTORED_FROM)?.as_array()?.first()?.as_str()?.to_owned()));
-    of_note.or_else(|| values(message).remove(RESTORED_FROM)?.into_iter().next())
+    let mut said = note.and_then(said_by).unwrap_or_else(|| values(message));
+    said.remove(RESTORED_FROM)?.into_iter().next()
 }
 
 /// The commit that `git revert` says in a message that it takes back.
@@ -42,11 +39,9 @@ pub(crate) fn restoring_message(branch: &BranchName, target: ObjectId, message: 
 
 /// The note of such a commit: that of `target`, where it is one, else what its message says.
 pub(crate) fn restoring_note(target: ObjectId, message: &str, note: Option<&[u8]>) -> Vec<u8> {
-    let of_message = || values(message).into_iter().map(|(key, values)| (key, Value::from(values))).collect();
-    let mut note: Map<String, Value> = note.and_then(object).unwrap_or_else(of_message);
-    note.insert(RESTORED_FROM.to_owned(), Value::from(vec![target.to_string()]));
-    let sorted: BTreeMap<String, Value> = note.into_iter().collect();
-    let mut text = serde_json::to_vec(&sorted).expect("a map of texts is JSON");
+    let mut note = note.and_then(said_by).unwrap_or_else(|| values(message));
+    note.insert(RESTORED_FROM.to_owned(), vec![target.to_string()]);
+    let mut text = serde_json::to_vec(&note).expect("a map of texts is JSON");
     text.push(b'\n');
     text
 }
@@ -60,9 +55,11 @@ fn values(message: &str) -> BTreeMap<String, Vec<String>> {
     values
 }
 
-/// A note that says something.
-fn object(note: &[u8]) -> Option<Map<String, Value>> {
-    serde_json::from_slice(note).ok().filter(|note: &Map<String, Value>| !note.is_empty())
+/// What a note says, as Promoter reads one: lists of texts by key, and something.
+fn said_by(note: &[u8]) -> Option<BTreeMap<String, Vec<String>>> {
+    let said: Option<BTreeMap<String, Option<Vec<String>>>> = serde_json::from_slice(note).ok();
+    let said = said?.into_iter().map(|(key, texts)| (key, texts.unwrap_or_default()));
+    Some(said.collect()).filter(|said: &BTreeMap<_, _>| !said.is_empty())
 }
 
 #[cfg(test)]
@@ -111,10 +108,15 @@ mod tests {
         let of_note = format!("{{\"A\":[\"1\"],{from},\"Z\":[\"2\"]}}\n");
         assert_eq!(text(Some("{\"Z\":[\"2\"],\"A\":[\"1\"]}"), MESSAGE), of_note);
         let of_message = format!("{{{from},\"Pull-request-id\":[\"7\"],\"Sha-dry-active\":[\"1\",\"2\"]}}\n");
-        for none in [None, Some("{}"), Some("[]"), Some("text")] {
+        // Promoter reads none of these.
+        for none in [None, Some("{}"), Some("[]"), Some("text"), Some("{\"A\":\"1\"}"), Some("{\"A\":[1]}")] {
             assert_eq!(text(none, MESSAGE), of_message, "{none:?}");
         }
         assert_eq!(restored_from("text\n", Some(of_note.as_bytes())), Some(id('a').to_string()));
         assert_eq!(restored_from("text\n", Some(b"{}")), None);
+        // A note that says something else counts alone, as it does to Promoter.
+        let message = format!("text\n\nPromoter-restored-from: {}\n", id('b'));
+        assert_eq!(restored_from(&message, Some(b"{\"A\":[\"1\"]}")), None);
+        assert_eq!(restored_from(&message, Some(b"{}")), Some(id('b').to_string()));
     }
 }

@@ -1,6 +1,5 @@
 //! One dry commit while its Applications are rendered.
 
-use std::cell::Cell;
 use std::collections::BTreeSet;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, OnceLock};
@@ -17,19 +16,11 @@ use super::failure::{COMMIT_TIME_LIMIT, RENDER_TIME_LIMIT, RUN_TIME_LIMIT};
 use super::process::apart::Processes;
 use super::process::late::Subject;
 use super::{
-    Context, Error, Failure, Isolation, Limits, Rendered, Renderers, Unrendered, Watch, drawn, in_seconds, united,
+    Commit, Context, Deeds, Error, Failure, Isolation, Limits, Rendered, Renderers, Unrendered, Watch, drawn,
+    in_seconds, united,
 };
 use crate::argo::{self, Application, Environment, Substituted, Variable};
 use crate::manifest::Manifest;
-
-/// What one render did beside reading files.
-#[derive(Debug, Default)]
-pub(super) struct Deeds {
-    /// Whether it started a program: what that says need not follow from the dry tree alone.
-    pub(super) ran_a_program: Cell<bool>,
-    /// Whether what it renders names the dry commit.
-    pub(super) names_the_commit: Cell<bool>,
-}
 
 impl Deeds {
     pub(super) fn unrendered(&self, failure: Failure, reads: Reads) -> Unrendered {
@@ -40,20 +31,6 @@ impl Deeds {
         let follows = matches!(failure, Failure::Mistakes(_)) && !self.ran_a_program.get();
         Unrendered { failure, reads, repeats, follows }
     }
-}
-
-/// One dry commit while it is rendered.
-pub(super) struct Commit<'a> {
-    pub(super) renderers: &'a Renderers,
-    pub(super) context: &'a Context<'a>,
-    /// Made when the first program needs it.
-    pub(super) checkout: OnceLock<Checkout<'a>>,
-    /// Started for the first render.
-    pub(super) watch: OnceLock<Watch>,
-    /// Whether all its renders together take too long.
-    pub(super) is_late: Arc<AtomicBool>,
-    /// The processes that render the Applications, when threads do not.
-    pub(super) processes: Processes,
 }
 
 impl<'a> Commit<'a> {

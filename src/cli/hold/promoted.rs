@@ -66,14 +66,17 @@ pub(super) fn rollback(site: &Site, arguments: &RollbackArguments, is_json: bool
     match is_json {
         true => output::print_json(&serde_json::json!({ "changed": true, "commit": restored.commit.to_string() }))?,
         false => output::print(format!(
-            "{branch} is restored to {} by {}\nhint: Promoter holds its promotion until you set `blockEnvironment: false` on its \
-             RevertActiveCommit; push a newer dry commit first\n",
+            "{branch} is restored to {} by {}\nhint: {HELD_BY_PROMOTER}\n",
             target.to_hex_with_len(7),
             restored.commit.to_hex_with_len(7)
         ))?,
     }
     Ok(Outcome::Done)
 }
+
+/// How the hold ends that Promoter keeps after a restore.
+pub(super) const HELD_BY_PROMOTER: &str = "Promoter holds the promotion until you end that there: `blockEnvironment: false` on its \
+    RevertActiveCommit, or without that object, as your Promoter has it; push a newer dry commit first";
 
 /// On the server, where no hook runs: the platform is notified as of a hydrated branch.
 fn set(
