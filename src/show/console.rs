@@ -142,7 +142,7 @@ fn parts(text: &str) -> Vec<String> {
         if end.is_none() && (quoted.is_some() || is_begin && PROGRAMS.contains(&word)) {
             end = Some(if quoted.is_some() { '`' } else { ';' });
         }
-        let is_whole = |command: &String| command.matches('\'').count() % 2 == 0;
+        let is_whole = |command: &String| command.matches('\'').count().is_multiple_of(2);
         let ends = |end: char| word.trim_end_matches([',', '.']).ends_with(end) && parts.last().is_some_and(is_whole);
         end = end.filter(|end| quoted.is_some() || !ends(*end));
         is_begin = word.ends_with([':', ';']);
