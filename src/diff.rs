@@ -25,6 +25,7 @@ mod pair;
 mod path;
 mod renamed;
 mod restart;
+mod scope;
 mod secret;
 mod syncs;
 mod value;
@@ -216,15 +217,16 @@ pub(crate) fn compare(old: &[Manifest], new: &[Manifest], options: &Options) -> 
 /// The objects that differ, for all destination paths of a branch, in their order. An object that goes from one path
 /// and comes in another has moved, and is listed where it comes. `beside` are the objects of the paths that do not change.
 pub(crate) fn compare_all(paths: &[Sides], beside: &Beside) -> Vec<Vec<ObjectDiff>> {
-    let paired = paths.iter().map(|path| pair::pairs(&path.old, &path.new, path.options.namespaces()));
+    let scopes = scope::Scopes::new(paths.iter().flat_map(|path| path.old.iter().chain(&path.new)), beside);
+    let paired = paths.iter().map(|path| pair::pairs(&path.old, &path.new, path.options.namespaces(), &scopes));
     let mut pairs: Vec<Vec<pair::Pair<'_>>> = paired.collect();
-    pair::across(&mut pairs, |path| paths.get(path)?.options.namespace.as_deref());
+    pair::across(&mut pairs, |path| paths.get(path)?.options.namespace.as_deref(), &scopes);
     let place = |object: &ObjectName| [object.namespace.clone(), object.name.clone(), object.kind.clone()];
     let selected = noise::Selected::new(paths);
     let mut objects_by_path = Vec::with_capacity(paths.len());
     for ((path, pairs), judged) in paths.iter().zip(&pairs).zip(judge::judged(paths, &pairs, beside)) {
         let echoes = noise::Echoes::new(pairs, path.options.dry_commits.as_ref(), &selected);
-        let of_pair = |(pair, judged)| object(pair, judged, &echoes, &path.options);
+        let of_pair = |(pair, judged)| object(pair, judged, (&echoes, &scopes), &path.options);
         let mut objects: Vec<ObjectDiff> = pairs.iter().zip(judged).filter_map(of_pair).collect();
         objects.sort_by_cached_key(|diff| (place(&diff.object), diff.change));
         objects_by_path.push(objects);
@@ -235,7 +237,7 @@ pub(crate) fn compare_all(paths: &[Sides], beside: &Beside) -> Vec<Vec<ObjectDif
 fn object(
     pair: &pair::Pair<'_>,
     judge::Judged { dangers, restarts, .. }: judge::Judged,
-    echoes: &noise::Echoes<'_>,
+    (echoes, scopes): (&noise::Echoes<'_>, &scope::Scopes<'_>),
     options: &Options,
 ) -> Option<ObjectDiff> {
     let whole = |manifest: &Manifest| Some(manifest.object().clone());
@@ -243,7 +245,8 @@ fn object(
         (Some(old), Some(new)) => {
             let is_shown = pair.moved_from.is_some() || !dangers.is_empty();
             let unchanged = is_shown.then(|| Difference::Mapping(Vec::new()));
-            let difference = value::difference(old.object(), new.object(), echoes).or(unchanged)?;
+            let mut difference = value::difference(old.object(), new.object(), echoes).or(unchanged)?;
+            hush_namespace(&mut difference, || scopes.of(new) == scope::Scope::Cluster);
             (ObjectName::of(new), Change::Changed, difference)
         }
         (Some(old), None) => {
@@ -272,6 +275,18 @@ fn object(
         change,
         difference,
     })
+}
+
+/// Makes noise of another `metadata.namespace` of an object that is of the whole cluster.
+///
+/// Reference: argo-cd 3.4 controller/state.go `DeduplicateTargetObjects`: it is taken away.
+fn hush_namespace(difference: &mut Difference, is_of_cluster: impl Fn() -> bool) {
+    let Difference::Mapping(fields) = difference else { return };
+    let Some((_, Difference::Mapping(metadata))) = fields.iter_mut().find(|(key, _)| key == "metadata") else { return };
+    let namespace = metadata.iter_mut().find(|(key, _)| key == "namespace");
+    if let Some((_, Difference::Leaf(leaf))) = namespace.filter(|_| is_of_cluster()) {
+        leaf.noise = Some(Noise::Namespace);
+    }
 }
 
 #[cfg(test)]

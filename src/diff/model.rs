@@ -22,7 +22,7 @@ use std::sync::OnceLock;
 
 use go_yaml::Value;
 
-use crate::manifest::{Manifest, is_cluster_kind};
+use crate::manifest::{Manifest, is_cluster_scoped};
 
 pub(super) use autoscaler::Autoscaler;
 pub(crate) use beside::Beside;
@@ -44,7 +44,7 @@ impl<'a> Placed<'a> {
     /// An object of a path whose objects without a namespace are in `default`.
     pub(super) fn new(manifest: &'a Manifest, default: Option<&'a str>) -> Self {
         let namespace = match manifest.namespace() {
-            _ if is_cluster_kind(manifest.home_group(), manifest.kind()) => "",
+            _ if is_cluster_scoped(manifest.home_group(), manifest.kind()) == Some(true) => "",
             "" => default.unwrap_or_default(),
             namespace => namespace,
         };

@@ -20,6 +20,8 @@ pub(crate) enum Noise {
     GeneratedName,
     /// The id of the dry commit.
     DryCommit,
+    /// A namespace that an object names which is of the whole cluster.
+    Namespace,
 }
 
 impl std::fmt::Display for Noise {
@@ -29,6 +31,7 @@ impl std::fmt::Display for Noise {
             Noise::Checksum => "checksums",
             Noise::GeneratedName => "generated names",
             Noise::DryCommit => "the dry commit's id",
+            Noise::Namespace => "namespaces of cluster-scoped objects",
         })
     }
 }

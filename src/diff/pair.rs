@@ -2,6 +2,7 @@
 
 use std::collections::{BTreeMap, BTreeSet, VecDeque};
 
+use super::scope::{Scope, Scopes};
 use crate::manifest::{Key, Manifest, without_hash};
 use go_yaml::{Value, json};
 
@@ -31,7 +32,12 @@ impl<'a> Pair<'a> {
 ///
 /// The version in `apiVersion` is not part of what they are known by, so a new one is a change; so is a group that its kind left. `defaults` are the namespaces
 /// before and after of objects without one, if they are known.
-pub(super) fn pairs<'a>(old: &'a [Manifest], new: &'a [Manifest], defaults: [Option<&'a str>; 2]) -> Vec<Pair<'a>> {
+pub(super) fn pairs<'a>(
+    old: &'a [Manifest],
+    new: &'a [Manifest],
+    defaults: [Option<&'a str>; 2],
+    scopes: &Scopes<'a>,
+) -> Vec<Pair<'a>> {
     let destinations = match defaults {
         [Some(before), Some(after)] if before != after => Some([before, after]),
         _ => None,
@@ -47,7 +53,8 @@ pub(super) fn pairs<'a>(old: &'a [Manifest], new: &'a [Manifest], defaults: [Opt
         let Some(key) = key(manifest) else { continue };
         match waiting.get_mut(&key).and_then(VecDeque::pop_front) {
             Some(old) => {
-                let destinations = destinations.filter(|_| manifest.namespace().is_empty() && is_namespaced(manifest));
+                let destinations = destinations
+                    .filter(|_| manifest.namespace().is_empty() && scopes.of(manifest) == Scope::Namespaced);
                 let is_recreated = destinations.is_some();
                 pairs.push(Pair { is_recreated, destinations, ..Pair::new(Some(old), Some(manifest)) });
             }
@@ -58,7 +65,8 @@ pub(super) fn pairs<'a>(old: &'a [Manifest], new: &'a [Manifest], defaults: [Opt
     let renamed = |old, new| Pair { renamed: true, ..Pair::new(Some(old), Some(new)) };
     let (gone, unmatched) = one_to_one(gone, unmatched, &mut pairs, stem, renamed);
     let moved = |old, new| {
-        let is_recreated = are_two_namespaces(namespace_or(old, defaults[0]), namespace_or(new, defaults[1]));
+        let is_other = are_two_namespaces(namespace_or(old, defaults[0]), namespace_or(new, defaults[1]));
+        let is_recreated = is_other && !may_be_of_cluster(new, scopes);
         Pair { is_recreated, ..Pair::new(Some(old), Some(new)) }
     };
     let (gone, unmatched) = one_to_one(gone, unmatched, &mut pairs, name, moved);
@@ -73,9 +81,9 @@ pub(super) fn pairs<'a>(old: &'a [Manifest], new: &'a [Manifest], defaults: [Opt
 /// Makes one pair of an object that goes from one destination path and comes in another, where no other is known by the
 /// same: first by what the API server knows it by; then ConfigMaps and Secrets but for Kustomize's hash; then what has
 /// another namespace and much the same fields. `default` is the namespace of objects without one, by path.
-pub(super) fn across<'a>(paths: &mut [Vec<Pair<'a>>], default: impl Fn(usize) -> Option<&'a str>) {
+pub(super) fn across<'a>(paths: &mut [Vec<Pair<'a>>], default: impl Fn(usize) -> Option<&'a str>, scopes: &Scopes<'a>) {
     let namespace = |path, manifest: &'a Manifest| namespace_or(manifest, default(path));
-    for (from, to) in moves(paths, |path, manifest| key_in(manifest, namespace(path, manifest))) {
+    for (from, to) in moves(paths, |path, manifest| key_in(manifest, namespace(path, manifest), scopes)) {
         join(paths, from, to, |_| {});
     }
     let hashed = |path, manifest: &'a Manifest| Some((stem(manifest)?, namespace(path, manifest)));
@@ -84,7 +92,8 @@ pub(super) fn across<'a>(paths: &mut [Vec<Pair<'a>>], default: impl Fn(usize) ->
     }
     for (from, to) in moves(paths, |_, manifest| name(manifest)) {
         let is_other = are_two_namespaces(namespace(from.0, from.1), namespace(to.0, to.1));
-        if is_other && !is_cluster_scoped(from.1) && are_alike(&leaves_of(from.1.object()), &leaves_of(to.1.object())) {
+        let are_alike = || are_alike(&leaves_of(from.1.object()), &leaves_of(to.1.object()));
+        if is_other && !may_be_of_cluster(from.1, scopes) && are_alike() {
             join(paths, from, to, |pair| pair.is_recreated = true);
         }
     }
@@ -109,32 +118,19 @@ fn key(manifest: &Manifest) -> Option<Key> {
 }
 
 /// What the API server knows an object by that is in this namespace, unless it is one of the whole cluster.
-fn key_in(manifest: &Manifest, namespace: &str) -> Option<Key> {
+fn key_in(manifest: &Manifest, namespace: &str, scopes: &Scopes<'_>) -> Option<Key> {
     let mut key = key(manifest)?;
-    if !is_cluster_scoped(manifest) {
-        key.namespace = namespace.to_owned();
+    match scopes.of(manifest) {
+        Scope::Cluster => key.namespace.clear(),
+        Scope::Namespaced | Scope::Likely => key.namespace = namespace.to_owned(),
+        Scope::Unknown => {}
     }
     Some(key)
 }
 
-/// Whether objects of this kind are in no namespace; those of other groups are taken by their name.
-///
-/// Reference: kubernetes 1.34 `kubectl api-resources --namespaced=false`.
-fn is_cluster_scoped(manifest: &Manifest) -> bool {
-    match (manifest.home_group(), manifest.kind()) {
-        ("", kind) => matches!(kind, "Namespace" | "Node" | "PersistentVolume"),
-        ("storage.k8s.io", kind) => kind != "CSIStorageCapacity",
-        ("apiextensions.k8s.io" | "apiregistration.k8s.io" | "admissionregistration.k8s.io", _) => true,
-        ("scheduling.k8s.io" | "node.k8s.io" | "certificates.k8s.io" | "flowcontrol.apiserver.k8s.io", _) => true,
-        (_, "IngressClass" | "GatewayClass") => true,
-        (_, kind) => kind.starts_with("Cluster"),
-    }
-}
-
-/// Whether objects of this kind certainly are in a namespace: those of Kubernetes' own groups that are not of the cluster.
-fn is_namespaced(manifest: &Manifest) -> bool {
-    let is_own = !manifest.home_group().contains('.') || manifest.home_group().ends_with(".k8s.io");
-    is_own && !is_cluster_scoped(manifest)
+/// Whether an object is of the whole cluster, so that another namespace means nothing, or may be.
+fn may_be_of_cluster(manifest: &Manifest, scopes: &Scopes<'_>) -> bool {
+    matches!(scopes.of(manifest), Scope::Cluster | Scope::Unknown)
 }
 
 /// An object, and the number of its path.

@@ -480,3 +480,30 @@ fn an_object_that_does_not_fit_into_the_annotation_of_what_was_applied_is_refuse
     let unknown = compared(&map(small, ""), &map(large, ""), &Options::default());
     assert!(unknown.iter().all(|diff| diff.dangers.is_empty()), "nothing is known of the Application");
 }
+
+#[test]
+fn the_namespace_of_an_object_of_the_whole_cluster_is_noise() {
+    let object = |kind: &str, namespace: &str| {
+        format!("apiVersion: example.com/v1\nkind: {kind}\nmetadata: {{name: a{namespace}}}\nspec: {{x: y}}\n")
+    };
+    let definition = |scope: &str| {
+        let names = "names: {kind: Thing, plural: things}";
+        let text = format!(
+            "apiVersion: apiextensions.k8s.io/v1\nkind: CustomResourceDefinition\nmetadata: {{name: things.example.com}}\n\
+             spec: {{group: example.com, scope: {scope}, {names}}}\n"
+        );
+        Beside::new(vec![(text.into_bytes(), None)], false)
+    };
+    let rows = [
+        ("Thing", definition("Cluster"), true, 0),
+        ("Thing", definition("Namespaced"), false, 1),
+        ("Thing", Beside::default(), false, 1),
+        ("ClusterThing", Beside::default(), false, 0),
+    ];
+    for (kind, beside, is_noise, dangers) in rows {
+        let [old, new] = [", namespace: b", ", namespace: c"].map(|namespace| manifests(&object(kind, namespace)));
+        let sides = Sides { old, new, options: Options::default() };
+        let found = compare_all(&[sides], &beside).remove(0).remove(0);
+        assert_eq!((found.is_noise(), found.dangers.len()), (is_noise, dangers), "{kind} {beside:?}");
+    }
+}

@@ -1,5 +1,11 @@
 //! Which objects are of the whole cluster.
 
+mod custom;
+
+use go_yaml::Value;
+
+use super::Manifest;
+
 /// Kinds of Kubernetes that live outside of namespaces.
 const CLUSTER_KINDS: &[(&str, &str)] = &[
     ("", "ComponentStatus"),
@@ -46,4 +52,20 @@ const CLUSTER_KINDS: &[(&str, &str)] = &[
 /// Whether objects of this kind of Kubernetes are in no namespace, whatever they say.
 pub(crate) fn is_cluster_kind(group: &str, kind: &str) -> bool {
     CLUSTER_KINDS.contains(&(group, kind))
+}
+
+/// Whether objects of this kind are in no namespace, or in one; none for a custom kind that is not known.
+pub(crate) fn is_cluster_scoped(group: &str, kind: &str) -> Option<bool> {
+    let is_own = !group.contains('.') || group.ends_with(".k8s.io");
+    let is_of_cluster = is_cluster_kind(group, kind) || custom::is_of_cluster(group, kind);
+    (is_of_cluster || is_own || custom::is_namespaced(group, kind)).then_some(is_of_cluster)
+}
+
+/// The group and kind that a CRD defines, and whether objects of it are in no namespace.
+pub(crate) fn defined_scope(definition: &Manifest) -> Option<((&str, &str), bool)> {
+    if (definition.group(), definition.kind()) != ("apiextensions.k8s.io", "CustomResourceDefinition") {
+        return None;
+    }
+    let text = |path: &[&str]| definition.object().at(path).and_then(Value::as_str);
+    Some(((text(&["spec", "group"])?, text(&["spec", "names", "kind"])?), text(&["spec", "scope"])? == "Cluster"))
 }

@@ -18,7 +18,7 @@ struct Case {
 }
 
 fn cases() -> Vec<Case> {
-    ["changes.yaml", "environments.yaml", "beside.yaml", "equal.yaml", "commits.yaml", "judged.yaml"]
+    ["changes.yaml", "environments.yaml", "beside.yaml", "equal.yaml", "commits.yaml", "judged.yaml", "public.yaml"]
         .into_iter()
         .flat_map(read_cases)
         .collect()

@@ -1,11 +1,11 @@
 //! What is beside the Applications of a branch that change: the objects of those that do not.
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 use std::sync::OnceLock;
 
 use super::hosts::Hosts;
 use super::{LISTED, Placed, Thing, Through, provided_by};
-use crate::manifest::{Source, read};
+use crate::manifest::{Source, defined_scope, read};
 
 /// `manifest.yaml` of the Applications that do not change. It is read when a rule asks for what no other object provides.
 #[derive(Debug, Clone, Default)]
@@ -21,6 +21,8 @@ struct Known {
     hosts: Hosts,
     /// Listed kinds with their namespaces.
     kinds: BTreeSet<(&'static str, String)>,
+    /// Kinds that CRDs define, and whether objects of them are in no namespace.
+    scopes: BTreeMap<(String, String), bool>,
 }
 
 impl Beside {
@@ -51,6 +53,11 @@ impl Beside {
         self.is_cut || kinds.any(|(of, place)| *of == kind && (place == namespace || place.is_empty()))
     }
 
+    /// Whether objects of a kind are in no namespace, where some CRD says so.
+    pub(in crate::diff) fn is_cluster_scoped(&self, group: &str, kind: &str) -> Option<bool> {
+        self.known().scopes.get(&(group.to_owned(), kind.to_owned())).copied()
+    }
+
     fn known(&self) -> &Known {
         self.known.get_or_init(|| {
             let mut known = Known::default();
@@ -61,6 +68,8 @@ impl Beside {
                     known.things.extend(provided_by(placed));
                     known.hosts.add(placed);
                     let kind = LISTED.iter().find(|kind| **kind == manifest.kind());
+                    let defined = defined_scope(&manifest);
+                    known.scopes.extend(defined.map(|((group, kind), is)| ((group.to_owned(), kind.to_owned()), is)));
                     known.kinds.extend(kind.map(|kind| (*kind, placed.namespace.to_owned())));
                 }
             }

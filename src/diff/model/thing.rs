@@ -5,7 +5,7 @@ use std::collections::BTreeSet;
 use go_yaml::{Mapping, Value};
 
 use super::{Placed, items, word};
-use crate::manifest::is_cluster_kind;
+use crate::manifest::is_cluster_scoped;
 
 /// Something that other objects name.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord)]
@@ -128,8 +128,7 @@ fn own(of: Placed<'_>) -> Option<Thing> {
 
 /// The namespace of a kind that others name: none for those of the whole cluster.
 fn home<'n>(group: &str, kind: &str, namespace: &'n str) -> &'n str {
-    let is_of_cluster = is_cluster_kind(group, kind) || kind.starts_with("Cluster") || kind == "GatewayClass";
-    if is_of_cluster { "" } else { namespace }
+    if is_cluster_scoped(group, kind) == Some(true) { "" } else { namespace }
 }
 
 fn made(of: Placed<'_>, is_wanted: impl Fn(bool) -> bool) -> impl Iterator<Item = Thing> {
