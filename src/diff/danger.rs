@@ -130,8 +130,8 @@ pub(super) fn dangers<'a>(pair: &Pair<'a>, around: &Around<'a>) -> Vec<Danger> {
             found.push(Danger::new(Severity::Security, What::Widened { grants }));
         }
     }
-    if is_refused(&found) {
-        // Nothing else comes of a change that the API server does not take.
+    if is_refused(&found, new) {
+        // Nothing else comes of a change that is not taken.
         found.retain(|danger| danger.severity == Severity::Refused);
     }
     if found.iter().any(|danger| danger.kind() == "noSubset") {
@@ -236,10 +236,11 @@ pub(crate) fn refused(texts: &[String], is_encrypted: bool) -> Option<Danger> {
     Some(Danger::said(Severity::Refused, "invalid", text, "change what it refuses"))
 }
 
-/// Whether the API server refuses the change of an object, so that nothing comes of it.
-pub(super) fn is_refused(dangers: &[Danger]) -> bool {
+/// Whether the API server, or a webhook that it asks, refuses the change of an object, so that nothing comes of it.
+pub(super) fn is_refused(dangers: &[Danger], new: Option<&Manifest>) -> bool {
     let is_by_controller = |danger: &Danger| matches!(danger.kind(), "shrinks" | "downgrade");
-    dangers.iter().any(|danger| danger.severity == Severity::Refused && !is_by_controller(danger))
+    let is_applied = |danger: &Danger| is_by_controller(danger) && !new.is_some_and(operators::is_whole_refused);
+    dangers.iter().any(|danger| danger.severity == Severity::Refused && !is_applied(danger))
 }
 
 /// The container of this name before.

@@ -96,7 +96,7 @@ fn judge<'a>(paths: &'a [Sides], pairs: &[Vec<Pair<'a>>], model: &'a Model<'a>) 
             let mut dangers = dangers(pair, &around);
             dangers.iter_mut().for_each(|danger| danger.is_with_application = path.options.goes);
             let is_named = pair.new.is_some_and(|new| path.options.refused.contains(&ObjectName::of(new)));
-            let is_refused = is_refused(&dangers);
+            let is_refused = is_refused(&dangers, pair.new);
             let restarts = !is_refused && restart::restarts(pair.old, pair.new);
             Judged { restarts, dangers, is_refused: is_refused || is_named }
         };

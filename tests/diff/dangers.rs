@@ -43,7 +43,7 @@ fn dangers_are_sorted_and_say_what_argo_cd_prunes() {
     Argo CD prunes it with the next sync; to keep it, set the sync option `Prune=false` on it in a commit before this one
   outage Deployment web: replicas 3 → 0: nothing runs
     keep at least one replica of what shall serve
-  refused 7 Jobs: `spec.template` cannot be changed: the sync fails unless the object is deleted first
+  refused 7 Jobs, each: `spec.template` cannot be changed: the sync fails unless the object is deleted first
     job0, job1, job2, job3, job4 and 2 more
     set the sync options `Force=true,Replace=true` on it, so that it runs anew, or make it a hook
 

@@ -74,8 +74,11 @@ pub(super) fn unbound<'a>(old: &'a Manifest, new: Option<&'a Manifest>, around: 
     }
     (!left.is_empty()).then(|| {
         let start = if new.is_none() { "removed: " } else { "" };
+        let runs = if users.len() == 1 { "runs" } else { "run" };
+        let loses =
+            if left.len() == 1 { "loses the rights that this gave it" } else { "lose the rights that this gave them" };
         let (left, users) = (listed(left, NAMED_MAX), listed(users, NAMED_MAX));
-        let text = format!("{start}{users} runs as {left}, which loses the rights that this gave it");
+        let text = format!("{start}{users} {runs} as {left}, which {loses}");
         let danger = Danger::said(Severity::Other, "rightsLost", text, "keep it until no Pod needs the rights");
         if new.is_none() { danger.pruned(pruning) } else { danger }
     })

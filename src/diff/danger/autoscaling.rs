@@ -3,6 +3,7 @@
 use dry_files::diag::more::listed;
 use go_yaml::Value;
 
+use super::text::verb;
 use super::{Around, Danger, Severity, before, items};
 use crate::diff::model::pods::{containers, spec};
 use crate::diff::model::{Autoscaler, Placed, Side, word};
@@ -31,8 +32,9 @@ pub(super) fn workload<'a>(old: Option<&'a Manifest>, new: &'a Manifest, around:
     let is_left_to_it = around.ignores(new, &["spec", "replicas"]);
     if sets_both(&after, &now) && !did_before && !is_left_to_it && now != Some(Value::Int(0)) {
         let text = format!(
-            "`replicas` is set, and {} sets it too: each sync takes back what the autoscaler did",
-            listed(after.iter().map(name), 2)
+            "`replicas` is set, and {} set{} it too: each sync takes back what the autoscaler did",
+            listed(after.iter().map(name), 2),
+            verb(after.len())
         );
         found.push(Danger::said(Severity::Other, "fights", text, LEAVE));
     }

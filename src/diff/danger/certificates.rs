@@ -6,6 +6,7 @@ use dry_files::diag::more::listed;
 use go_yaml::Value;
 
 use super::around::name;
+use super::text::verb;
 use super::{Around, Danger, Severity, items};
 use crate::diff::model::{How, Placed, Thing, Use, word};
 use crate::manifest::Manifest;
@@ -30,9 +31,10 @@ pub(super) fn changed<'a>(old: &'a Manifest, new: &'a Manifest, around: &Around<
         let names = users.iter().map(|user| name(*user)).collect::<BTreeSet<_>>();
         return is_left.then(|| {
             let text = format!(
-                "its certificate is in {} and no longer in {kept}, which {} still serves: that is not renewed",
+                "its certificate is in {} and no longer in {kept}, which {} still serve{}: that is not renewed",
                 thing(secret(new)),
-                listed(names, NAMED_MAX)
+                listed(&names, NAMED_MAX),
+                verb(names.len())
             );
             Danger::said(
                 Severity::Outage,
@@ -47,7 +49,9 @@ pub(super) fn changed<'a>(old: &'a Manifest, new: &'a Manifest, around: &Around<
     let is_lost = |host: &&str| is_for(&before, host) && !is_for(&after, host);
     let lost: BTreeSet<&str> = served.into_iter().filter(is_lost).collect();
     (!lost.is_empty()).then(|| {
-        let text = format!("is no longer for {}, which is served with it: clients refuse it", listed(lost, NAMED_MAX));
+        let are = if lost.len() == 1 { "is" } else { "are" };
+        let text =
+            format!("is no longer for {}, which {are} served with it: clients refuse it", listed(lost, NAMED_MAX));
         Danger::said(Severity::Outage, "certificate", text, "keep the names of all hosts that are served with it")
     })
 }
@@ -64,7 +68,8 @@ pub(super) fn removed<'a>(old: &'a Manifest, around: &Around<'a>) -> Option<Dang
     let is_left = pruning.removes() && !users.is_empty() && !around.model.after.provides(&kept);
     let names = users.iter().map(|user| name(*user)).collect::<BTreeSet<_>>();
     is_left.then(|| {
-        let text = format!("removed: {kept}, which {} still serves, is not renewed", listed(names, NAMED_MAX));
+        let serve = format!("serve{}", verb(names.len()));
+        let text = format!("removed: {kept}, which {} still {serve}, is not renewed", listed(names, NAMED_MAX));
         let advice = "keep it until nothing serves its Secret any more";
         Danger::said(Severity::Outage, "certificate", text, advice).pruned(pruning)
     })

@@ -61,8 +61,10 @@ pub(super) fn fields_gone<'a>(old: &'a Manifest, new: &'a Manifest, around: &Aro
             let having = objects.iter().filter(|object| object.object().at(&keys).is_some());
             let names: BTreeSet<String> = having.map(|object| format!("{kind} {}", object.name())).collect();
             if !names.is_empty() {
+                let have = if names.len() == 1 { "has" } else { "have" };
                 let (field, names) = (keys.join("."), listed(names, NAMED_MAX));
-                let text = format!("`{field}` is no longer in its schema: the API server drops it, and {names} has it");
+                let text =
+                    format!("`{field}` is no longer in its schema: the API server drops it, and {names} {have} it");
                 let advice = "check that nothing needs the field, and take it from the objects first";
                 found.push(Danger::said(Severity::Other, "fieldGone", text, advice));
             }

@@ -79,10 +79,9 @@ pub(super) fn unattached<'a>(old: Option<&'a Manifest>, new: &'a Manifest, aroun
         let users = routes.filter(|one| listeners(one.manifest, one.namespace).contains(&wanted));
         let users: BTreeSet<String> = users.map(|one| name(*one)).collect();
         if !users.is_empty() {
+            let still = if users.len() == 1 { "still names it: it serves" } else { "still name it: they serve" };
             let names = listed(users, NAMED_MAX);
-            found.push(danger(format!(
-                "listener `{gone}` removed, and {names} still name it: they serve nothing by it"
-            )));
+            found.push(danger(format!("listener `{gone}` removed, and {names} {still} nothing by it")));
         }
     }
     found
@@ -122,7 +121,9 @@ pub(super) fn unserved<'a>(old: &'a Manifest, new: &'a Manifest, around: &Around
         }
     }
     let danger = |(host, routes): (&str, BTreeSet<String>)| {
-        let text = format!("no listener takes requests to {host} any more, which {} serves", listed(routes, NAMED_MAX));
+        let serves = if routes.len() == 1 { "serves" } else { "serve" };
+        let names = listed(routes, NAMED_MAX);
+        let text = format!("no listener takes requests to {host} any more, which {names} {serves}");
         Danger::said(Severity::Outage, "hostGone", text, "keep a listener for the host")
     };
     found.extend(lost.into_iter().map(danger));

@@ -15,12 +15,13 @@ const NAMED_MAX: usize = 4;
 ///
 /// Reference: kubernetes docs/concepts/configuration/configmap, secret; docs/concepts/services-networking/ingress;
 /// docs/reference/access-authn-authz/rbac, extensible-admission-controllers; docs/concepts/scheduling-eviction/pod-priority-preemption.
-fn effect(how: How) -> &'static str {
+fn effect(how: How, is_one: bool) -> &'static str {
     match how {
+        How::Controller if is_one => "nothing does any more what it asks for",
         How::Environment | How::SubPath | How::Files | How::Claim => {
             "Pods that are made from now on do not start without it"
         }
-        How::Pods => "no Pod of them can be made any more",
+        How::Pods => "no Pod that needs it can be made any more",
         How::Storage => "new claims of it stay pending",
         How::Backend => "requests that are routed to it fail",
         How::Certificate => "no certificate of its own is served",
@@ -73,11 +74,17 @@ fn needed(thing: &Thing, users: &[(Placed<'_>, Use)], what: &str) -> Option<Dang
     let needing: Vec<&(Placed<'_>, Use)> = users.iter().filter(|(_, one)| !one.is_optional).collect();
     let how = needing.iter().map(|(_, one)| one.how).min()?;
     let names: BTreeSet<String> = needing.iter().map(|(user, _)| name(user)).collect();
-    let text = match thing.kind {
-        "CustomResourceDefinition" => {
-            format!("{what}, and {} need it: they go with it, and cannot be created again", listed(names, NAMED_MAX))
+    let is_one = names.len() == 1;
+    let names = listed(names, NAMED_MAX);
+    let text = match (thing.kind, is_one) {
+        ("CustomResourceDefinition", true) => {
+            format!("{what}, and {names} needs it: that goes with it, and cannot be created again")
         }
-        _ => format!("{what}, and {} still name it: {}", listed(names, NAMED_MAX), effect(how)),
+        ("CustomResourceDefinition", false) => {
+            format!("{what}, and {names} need it: they go with it, and cannot be created again")
+        }
+        (_, true) => format!("{what}, and {names} still names it: {}", effect(how, is_one)),
+        (_, false) => format!("{what}, and {names} still name it: {}", effect(how, is_one)),
     };
     Some(Danger::said(Severity::Outage, "needed", text, "keep it until nothing names it any more"))
 }
@@ -126,7 +133,7 @@ pub(super) fn missing<'a>(old: Option<&'a Manifest>, new: &'a Manifest, around: 
 }
 
 fn absent(one: &Use, near: &str) -> Danger {
-    let text = format!("names {}, which is not here: {}; did you mean `{near}`?", one.thing, effect(one.how));
+    let text = format!("names {}, which is not here: {}; did you mean `{near}`?", one.thing, effect(one.how, true));
     Danger::said(Severity::Outage, "missing", text, "name one that there is, or add it before this change")
 }
 

@@ -102,7 +102,7 @@ impl Direction {
                 _ => "it no longer isolates its Pods: they may connect to everything",
             };
             let is_lost = !self.is_isolated_otherwise(new, around);
-            return is_lost.then(|| Danger::new(Severity::Security, What::Unprotected { loss }));
+            return is_lost.then(|| self.unprotected(loss));
         }
         let is_wider = || {
             let [was, now] = [old, new].map(|policy| items(policy.object(), &["spec", self.rules]));
@@ -121,7 +121,15 @@ impl Direction {
             _ if is_wider() => "a rule lets its Pods connect to more than the rule did that it takes the place of",
             _ => return None,
         };
-        Some(Danger::new(Severity::Security, What::Unprotected { loss }))
+        Some(self.unprotected(loss))
+    }
+
+    fn unprotected(&self, loss: &str) -> Danger {
+        let advice = match self.name {
+            "Ingress" => "name those who may connect",
+            _ => "name what they may connect to",
+        };
+        Danger::said(Severity::Security, "unprotected", loss.to_owned(), advice)
     }
 
     /// Whether another policy isolates the Pods of one in this direction.
@@ -181,9 +189,10 @@ pub(super) fn unselected<'a>(
     (is_lost && !goes_too).then(|| Danger::new(Severity::Outage, What::Unselected { is_lasting }))
 }
 
-/// A Service whose endpoints nothing keeps any more, where none come with the change.
+/// A Service whose endpoints nothing keeps up to date any more, where none come with the change.
 ///
-/// Reference: kubernetes docs/concepts/services-networking/service, "Services without selectors".
+/// Reference: kubernetes docs/concepts/services-networking/service, "Services without selectors"; 1.34
+/// pkg/controller/endpointslice/endpointslice_controller.go `syncService`, which returns early for one.
 fn loses_selector<'a>(old: &'a Manifest, new: &'a Manifest, around: &Around<'a>) -> Option<Danger> {
     let has_selector = |service: &Manifest| {
         service.object().at(&["spec", "selector"]).and_then(Value::as_mapping).is_some_and(|labels| !labels.is_empty())
@@ -199,7 +208,7 @@ fn loses_selector<'a>(old: &'a Manifest, new: &'a Manifest, around: &Around<'a>)
     let namespace = around.after(new).namespace;
     let has_endpoints = || around.model.after.all().iter().any(|one| one.namespace == namespace && is_of(one.manifest));
     let is_lost = service_type(new) != "ExternalName" && has_selector(old) && !has_selector(new) && !has_endpoints();
-    let text = "has no selector any more: its endpoints are those of the Pods that run now, and go with them";
+    let text = "has no selector any more: its endpoints stay as they are now, also when their Pods are gone";
     is_lost.then(|| {
         let advice = "keep the selector, or add an EndpointSlice of its own in this change";
         Danger::said(Severity::Outage, "unselected", text.to_owned(), advice)

@@ -117,13 +117,20 @@ fn shrunk(old: &Manifest, new: &Manifest) -> Vec<Danger> {
     let refused = |text| {
         Danger::said(Severity::Refused, "shrinks", text, "keep the size, or make a smaller one and copy the data")
     };
-    visit((old.object(), new.object()), &mut |key, old, new| match key {
+    let refuses = match is_whole_refused(new) {
+        true => format!("storage cannot shrink, so its operator refuses the object: {NOTHING_APPLIED}"),
+        false => "storage cannot shrink, so its controller refuses it".to_owned(),
+    };
+    let mut path = Vec::new();
+    visit((old.object(), new.object()), &mut path, &mut |path, old, new| match path.last().map(String::as_str) {
         // The copies of a pool of Ceph.
-        "size" if matches!((old, new), (Value::Int(_), Value::Int(_))) => found.extend(fewer(key, old, new)),
-        "size" | "storage" => found.extend(smaller(old, new).map(|(from, to)| {
-            refused(format!("`{key}` {from} → {to}: storage cannot shrink, so its controller refuses it"))
-        })),
-        "instances" | "replicas" | "members" | "count" | "numberOfInstances" => found.extend(fewer(key, old, new)),
+        Some("size") if matches!((old, new), (Value::Int(_), Value::Int(_))) => found.extend(fewer(path, old, new)),
+        Some("size" | "storage") => found.extend(
+            smaller(old, new).map(|(from, to)| refused(format!("`{}` {from} → {to}: {refuses}", path.join(".")))),
+        ),
+        Some("instances" | "replicas" | "members" | "count" | "numberOfInstances") => {
+            found.extend(fewer(path, old, new));
+        }
         _ => {}
     });
     if new.kind() == "KafkaTopic" {
@@ -139,32 +146,58 @@ fn shrunk(old: &Manifest, new: &Manifest) -> Vec<Danger> {
 }
 
 /// Fewer copies than before.
-fn fewer(key: &str, old: &Value, new: &Value) -> Option<Danger> {
+fn fewer(path: &[String], old: &Value, new: &Value) -> Option<Danger> {
     let (Value::Int(from), Value::Int(to)) = (old, new) else { return None };
     (to < from).then(|| {
         let severity = if *to == 0 { Severity::Outage } else { Severity::Other };
-        let text = format!("`{key}` {from} → {to}: fewer copies of the data");
+        let text = format!("`{}` {from} → {to}: fewer copies of the data", path.join("."));
         Danger::said(severity, "fewerCopies", text, "check that those that stay have all the data")
     })
 }
 
-/// Calls back for each scalar that both have at one place.
-fn visit((old, new): (&Value, &Value), each: &mut dyn FnMut(&str, &Value, &Value)) {
+/// Calls back for each scalar that both have at one place, with the keys that lead there.
+fn visit((old, new): (&Value, &Value), path: &mut Vec<String>, each: &mut dyn FnMut(&[String], &Value, &Value)) {
     match (old, new) {
         (Value::Mapping(old), Value::Mapping(new)) => {
             for (key, old) in old {
-                match (old, new.get(key)) {
-                    (Value::Mapping(_) | Value::Sequence(_), Some(new)) => visit((old, new), each),
-                    (old, Some(new)) => each(key, old, new),
-                    (_, None) => {}
+                let Some(new) = new.get(key) else { continue };
+                path.push(key.clone());
+                match old {
+                    Value::Mapping(_) | Value::Sequence(_) => visit((old, new), path, each),
+                    old => each(path, old, new),
                 }
+                path.pop();
             }
         }
         (Value::Sequence(old), Value::Sequence(new)) if old.len() == new.len() => {
-            old.iter().zip(new).for_each(|pair| visit(pair, each));
+            let list = path.pop().unwrap_or_default();
+            for (index, pair) in old.iter().zip(new).enumerate() {
+                path.push(format!("{list}[{index}]"));
+                visit(pair, path, each);
+                path.pop();
+            }
+            path.push(list);
         }
         _ => {}
     }
+}
+
+/// What becomes of a change that is refused as a whole.
+const NOTHING_APPLIED: &str = "nothing of this change is applied";
+
+/// Kinds whose operators refuse an object as a whole by a webhook of their own: group and kind; an empty kind is all of the group, and
+/// a group that begins with a dot the end of several.
+///
+/// Reference: cloudnative-pg/cloudnative-pg internal/webhook/v1/cluster_webhook.go `validateStorageChange`, `validateImageChange`;
+/// elastic/cloud-on-k8s pkg/controller/elasticsearch/validation/webhook.go `ValidateUpdate`.
+const REFUSING: [(&str, &str); 2] = [("postgresql.cnpg.io", "Cluster"), (".k8s.elastic.co", "")];
+
+/// Whether nothing of a change is applied that the operator of an object refuses.
+pub(super) fn is_whole_refused(object: &Manifest) -> bool {
+    REFUSING.iter().any(|(group, kind)| {
+        let is_group = object.home_group() == *group || group.starts_with('.') && object.home_group().ends_with(group);
+        is_group && (kind.is_empty() || object.kind() == *kind)
+    })
 }
 
 /// A size of storage before and after, where it falls.

@@ -6,6 +6,7 @@ use dry_files::diag::more::listed;
 use go_yaml::Value;
 
 use super::around::{name, services};
+use super::text::verb;
 use super::{Around, Danger, Severity, backends, items};
 use crate::diff::model::pods::{containers, has_port, spec};
 use crate::diff::model::{Placed, Side, chooses, number, word};
@@ -183,9 +184,9 @@ pub(super) fn gone<'a>(old: &'a Manifest, new: &'a Manifest, around: &Around<'a>
     for port in was.iter().filter(|port| is_there(port) && !is_named(port.name)) {
         let users: BTreeSet<String> = backends::by_name(placed, port.name, &around.model.after).map(name).collect();
         if !users.is_empty() {
-            let users = listed(users, NAMED_MAX);
+            let (lead, users) = (format!("lead{}", verb(users.len())), listed(users, NAMED_MAX));
             let text =
-                format!("no port has the name `{}` any more, by which {users} leads to it: requests fail", port.name);
+                format!("no port has the name `{}` any more, by which {users} {lead} to it: requests fail", port.name);
             found.push(Danger::said(Severity::Outage, "noPort", text, "keep the name, or change it in both"));
         }
     }

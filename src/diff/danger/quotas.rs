@@ -53,8 +53,10 @@ fn unnamed<'a>(old: Option<&'a Manifest>, new: &'a Manifest, around: &Around<'a>
         let lacking: BTreeSet<String> =
             around.model.after.workloads(namespace).filter(lacks).map(around::name).collect();
         if !lacking.is_empty() {
+            let (name, its) = if lacking.len() == 1 { ("names", "its") } else { ("name", "their") };
             let names = listed(lacking, NAMED_MAX);
-            let text = format!("limits {resource} from now on, and {names} names none: its Pods are not made any more");
+            let text =
+                format!("limits {resource} from now on, and {names} {name} none: {its} Pods are not made any more");
             let advice = "check that a LimitRange gives containers a default, or name it in each";
             return Some(Danger::said(Severity::Outage, "quota", text, advice));
         }

@@ -22,7 +22,14 @@ pub(super) fn strategy<'a>(old: &'a Manifest, new: &'a Manifest, around: &Around
             && fewest(around.after(new), &around.model.after) == Some(1)
             && mounts(new).iter().any(|mount| matches!(mount.source, Source::Claim(_)));
         let severity = if is_meant { Severity::Other } else { Severity::Outage };
-        Danger::said(severity, "rollout", text, "keep some Pods available: `maxUnavailable: 25%` is the default")
+        let advice = match new.kind() {
+            _ if why.starts_with("`Recreate`") => {
+                "use `type: RollingUpdate`, unless its claim is ReadWriteOnce or two versions must not run at once: then `Recreate` is right"
+            }
+            "DaemonSet" => "keep some Pods available: `maxUnavailable: 1` is the default",
+            _ => "keep some Pods available: `maxUnavailable: 25%` is the default",
+        };
+        Danger::said(severity, "rollout", text, advice)
     })
 }
 

@@ -14,17 +14,6 @@ use crate::manifest::Manifest;
 /// Workloads that run on, each until its template changes.
 const RUNNING: [&str; 6] = ["Deployment", "StatefulSet", "DaemonSet", "ReplicaSet", "Rollout", "Pod"];
 
-/// Annotations of what restarts a workload when its configuration changes.
-///
-/// Reference: github.com/stakater/Reloader README, github.com/wave-k8s/wave README.
-const RELOADERS: [&str; 5] = [
-    "reloader.stakater.com/auto",
-    "reloader.stakater.com/search",
-    "configmap.reloader.stakater.com/reload",
-    "secret.reloader.stakater.com/reload",
-    "wave.pusher.com/update-on-config-change",
-];
-
 /// How many workloads are named.
 const NAMED_MAX: usize = 4;
 
@@ -43,12 +32,14 @@ pub(super) fn config<'a>(old: &'a Manifest, new: &'a Manifest, around: &Around<'
         let is_changed = |key: &String| changed.contains(key) && !gone.contains(key);
         matches!(one.how, How::Environment | How::SubPath) && one.key.as_ref().is_none_or(is_changed)
     };
-    let stale = users.iter().filter(|(user, one)| reads_once(one) && stays(*user, around));
+    let is_stale = |user: Placed<'_>| stays(user, around) && !is_reloaded(user.manifest, new);
+    let stale = users.iter().filter(|(user, one)| reads_once(one) && is_stale(*user));
     let names: BTreeSet<String> = stale.map(|(user, _)| name(user)).collect();
     (!names.is_empty()).then(|| {
-        let names = listed(&names, NAMED_MAX);
+        let (reads, its, it) = if names.len() == 1 { ("reads", "its", "it") } else { ("read", "their", "them") };
         let text = format!(
-            "{names} read it when their containers start, and nothing restarts them: their Pods keep the old value until they are replaced"
+            "{} {reads} it when {its} containers start, and nothing restarts {it}: {its} Pods keep the old value until they are replaced",
+            listed(&names, NAMED_MAX)
         );
         let advice = "put a checksum of it into the annotations of the Pod template, or give it a generated name";
         Danger::said(Severity::Other, "staleConfig", text, advice)
@@ -68,16 +59,36 @@ fn config_kind(manifest: &Manifest) -> Option<&'static str> {
 /// Whether a workload was there and runs on with the Pods that it has.
 fn stays(user: Placed<'_>, around: &Around<'_>) -> bool {
     let before = around.model.before.find(user);
-    let is_reloaded = || {
-        let annotations = |path: &[&str]| user.manifest.object().at(path).and_then(Value::as_mapping);
-        let places = [&["metadata", "annotations"][..], &["spec", "template", "metadata", "annotations"]];
-        let mut keys = places.into_iter().filter_map(annotations).flat_map(|annotations| annotations.keys());
-        keys.any(|key| RELOADERS.iter().any(|known| key == known))
-    };
     RUNNING.contains(&user.manifest.kind())
         && before.is_some_and(|before| !restarts(Some(before.manifest), Some(user.manifest)))
         && replicas(user.manifest) != Some(0)
-        && !is_reloaded()
+}
+
+/// Whether a controller restarts a workload when this ConfigMap or Secret of it changes.
+///
+/// Reference: stakater/Reloader README.md and docs/How-it-works.md: `auto` for all that it reads, or for those of one kind;
+/// `reload` for those that are named, each name an expression; `search` for those with the annotation `match`. wave-k8s/wave README.md.
+fn is_reloaded(workload: &Manifest, config: &Manifest) -> bool {
+    let places = [&["metadata", "annotations"][..], &["spec", "template", "metadata", "annotations"]];
+    let annotation = |key: &str| {
+        let mut all = places.iter().filter_map(|path| workload.object().at(path)?.as_mapping());
+        all.find_map(|annotations| annotations.get(key)?.as_str()).unwrap_or_default()
+    };
+    let of_config = |key: &str| word(config.object(), &["metadata", "annotations", key]) == "true";
+    let kind = config.kind().to_lowercase();
+    let names = |list: &str| list.split(',').any(|name| may_name(name.trim(), config.name()));
+    let is_set = |key: &str| annotation(key) == "true";
+    let is_left_out = names(annotation(&format!("{kind}s.exclude.reloader.stakater.com/reload")))
+        || of_config("reloader.stakater.com/ignore");
+    let is_auto = is_set("reloader.stakater.com/auto") || is_set(&format!("{kind}.reloader.stakater.com/auto"));
+    let is_matched = is_set("reloader.stakater.com/search") && of_config("reloader.stakater.com/match");
+    let is_named = names(annotation(&format!("{kind}.reloader.stakater.com/reload")));
+    (is_auto || is_matched || is_named) && !is_left_out || is_set("wave.pusher.com/update-on-config-change")
+}
+
+/// Whether a name, which may be an expression that is not read here, is the one of an object.
+fn may_name(pattern: &str, name: &str) -> bool {
+    pattern == name || pattern.contains(['*', '[', '+', '(', '|', '\\'])
 }
 
 /// The keys whose values are other ones, or are gone.

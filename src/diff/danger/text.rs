@@ -95,6 +95,11 @@ impl std::fmt::Display for Danger {
     }
 }
 
+/// The end of a verb whose subject is so many: `serve` or `serves`.
+pub(super) fn verb(count: usize) -> &'static str {
+    if count == 1 { "s" } else { "" }
+}
+
 fn list(f: &mut std::fmt::Formatter<'_>, start: &str, items: &[String]) -> std::fmt::Result {
     write!(f, "{start}{}", listed(items, GRANTS_SHOWN))
 }

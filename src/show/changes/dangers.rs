@@ -59,6 +59,11 @@ impl<'a> DangerGroup<'a> {
         }
     }
 
+    /// What follows a subject that is a count, since what is said is said of one: `, each`.
+    pub(crate) fn each(&self) -> &'static str {
+        if self.objects.len() > 1 && self.is_of_one_kind() { ", each" } else { "" }
+    }
+
     /// The objects of a group that has more than one; empty where the subject names them.
     pub(crate) fn members(&self) -> String {
         if self.objects.len() < 2 || !self.is_of_one_kind() {
@@ -91,6 +96,24 @@ pub(super) fn plural(kind: &str) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn what_is_said_of_several_is_said_of_each() {
+        let object = |kind: &str, name: &str| ObjectName {
+            api_version: "v1".to_owned(),
+            kind: kind.to_owned(),
+            namespace: String::new(),
+            name: name.to_owned(),
+        };
+        let danger =
+            crate::diff::application_removed(2, crate::diff::Pruning::Automatic).expect("it takes objects along");
+        let (one, other, third) = (object("Job", "a"), object("Job", "b"), object("Pod", "c"));
+        let rows = [(vec![&one], "Job a"), (vec![&one, &other], "2 Jobs, each"), (vec![&one, &third], "Job a, Pod c")];
+        for (objects, expected) in rows {
+            let group = DangerGroup { danger: &danger, objects };
+            assert_eq!(format!("{}{}", group.subject(), group.each()), expected);
+        }
+    }
 
     #[test]
     fn more_than_one_of_a_kind() {

@@ -283,7 +283,7 @@ fn danger(group: &DangerGroup<'_>, ids: &HashMap<*const ObjectName, String>) -> 
         id: group.objects.first().map(|object| id(object)).unwrap_or_default(),
         severity: group.danger.severity.as_str(),
         label: group.danger.severity.to_string(),
-        subject: printable(&group.subject()),
+        subject: printable(&format!("{}{}", group.subject(), group.each())),
         what: printable(&group.danger.to_string()),
         members: members.map(|object| Member { id: id(object), name: printable(&object.place()) }).collect(),
         advice: printable(&group.advice()),

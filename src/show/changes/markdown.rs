@@ -284,8 +284,14 @@ fn danger_lines(all: &[DangerOfAll<'_>]) -> String {
         let branches: Vec<String> = branches.iter().map(|branch| code(branch)).collect();
         let what = escaped(&danger.to_string());
         let severity = danger.severity;
-        let _ =
-            writeln!(text, "- {} **{severity}** {}: {}: {what}", sign(severity), branches.join(", "), code(&subject));
+        let _ = writeln!(
+            text,
+            "- {} **{severity}** {}: {}{}: {what}",
+            sign(severity),
+            branches.join(", "),
+            code(&subject),
+            group.each()
+        );
         let pruning = danger.pruning_text().map_or(String::new(), |pruning| format!("{pruning}; "));
         let members = if members.is_empty() { String::new() } else { format!("{}: ", escaped(&members)) };
         let _ = writeln!(text, "  <br>{members}{}", escaped(&format!("{pruning}{}", danger.advice())));

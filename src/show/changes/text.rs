@@ -198,7 +198,8 @@ impl<'a> Text<'a> {
             let _ = writeln!(self.text, "  {}", self.paint.by(Style::Changed, &overview.restarts_text()));
         }
         if overview.renamed > 0 {
-            let renamed = format!("{}: the cluster makes them anew", overview.renamed_text());
+            let them = if overview.renamed == 1 { "it" } else { "them" };
+            let renamed = format!("{}: the cluster makes {them} anew", overview.renamed_text());
             let _ = writeln!(self.text, "  {}", self.paint.by(Style::Changed, &renamed));
         }
         if self.has_dangers_on_top {
@@ -283,7 +284,7 @@ impl<'a> Text<'a> {
             let severity = group.danger.severity;
             let style = style_of(severity);
             let place = if branches.is_empty() { String::new() } else { format!("{}: ", branches.join(", ")) };
-            let what = self.wrapped(&format!("{place}{}: {}", group.subject(), group.danger), "    ");
+            let what = self.wrapped(&format!("{place}{}{}: {}", group.subject(), group.each(), group.danger), "    ");
             let _ = writeln!(self.text, "  {} {what}", self.paint.by(style, &severity.to_string()));
             if self.detail == Detail::Environments {
                 continue;

@@ -1,6 +1,6 @@
 //! Versions of what an operator runs.
 
-use super::{Danger, Severity};
+use super::{Danger, NOTHING_APPLIED, Severity};
 use crate::diff::model::word;
 use crate::manifest::Manifest;
 
@@ -49,7 +49,8 @@ pub(super) fn changed(old: &Manifest, new: &Manifest) -> Option<Danger> {
     // Reference: elastic/cloud-on-k8s pkg/apis/elasticsearch/v1/elasticsearch_types.go `IsConfiguredToAllowDowngrades`.
     let is_let = ["metadata", "annotations", "eck.k8s.elastic.co/disable-downgrade-validation"];
     if now < was && word(new.object(), &is_let) != "true" {
-        let text = format!("version {} → {}: its operator refuses a lower version", shown(was), shown(now));
+        let (from, to) = (shown(was), shown(now));
+        let text = format!("version {from} → {to}: its operator refuses a lower version: {NOTHING_APPLIED}");
         let advice = "keep the version, or restore a backup in another one beside it";
         return Some(Danger::said(Severity::Refused, "downgrade", text, advice));
     }
