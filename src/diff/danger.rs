@@ -117,18 +117,19 @@ pub(super) fn dangers<'a>(pair: &Pair<'a>, around: &Around<'a>) -> Vec<Danger> {
         found.extend(network::policy(old, new, around));
         found.extend(mesh::policy(old, new, around));
         found.extend(network::exposed(old, new));
+        found.extend(network::tailnet(old, new));
         found.extend(network::unselected(old, new, around));
         found.extend(hosts::gone(old, new, around));
+        found.extend(hosts::unencrypted(old, new, around));
         found.extend(new.map(|new| stays(old, new, around)).unwrap_or_default());
     }
     if let Some(new) = new {
         found.extend(resources::down(old, new));
         found.extend(privilege::gained(old, new));
         found.extend(images::floating_images(old, new));
-        let grants = rights::widened(old, new, around);
-        if !grants.is_empty() {
-            found.push(Danger::new(Severity::Security, What::Widened { grants }));
-        }
+        found.extend(rights::widened(old, new, around));
+        found.extend(rights::reads_secrets(old, new, around));
+        found.extend(trust::unchecked(old, new));
     }
     if is_refused(&found, new) {
         // Nothing else comes of a change that is not taken.

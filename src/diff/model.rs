@@ -9,6 +9,7 @@
 mod autoscaler;
 mod beside;
 mod domain;
+mod encrypted;
 pub(super) mod gateways;
 mod hosts;
 pub(super) mod pods;
@@ -27,6 +28,7 @@ use crate::manifest::{Manifest, is_cluster_scoped};
 pub(super) use autoscaler::Autoscaler;
 pub(crate) use beside::Beside;
 pub(super) use domain::is_for;
+pub(super) use encrypted::{encrypts, served_by};
 pub(super) use hosts::Through;
 pub(super) use routes::{Route, hosts, ingress_class, ingress_service, routes};
 pub(super) use selector::{chooses, covers, of_workload, selects};
@@ -189,6 +191,18 @@ impl<'a> Side<'a> {
         self.hosts.serve(host, through, Some(self)) || self.beside.serves(host, through)
     }
 
+    /// Whether some object serves a host over HTTPS, or may.
+    pub(super) fn serves_encrypted(&self, host: &str, through: Option<&Through>) -> bool {
+        let may_encrypt = |placed: &&Placed<'a>| encrypts(**placed, host, Some(self)) != Some(false);
+        let serves = |placed: &Placed<'a>| {
+            let mut hosts = hosts::Hosts::default();
+            hosts.add(*placed);
+            hosts.serve(host, through, Some(self))
+        };
+        let mut routing = self.all.iter().filter(|placed| may_route(placed.manifest.kind())).filter(may_encrypt);
+        routing.any(serves) || self.beside.serves_encrypted(host, through)
+    }
+
     /// Whether an Application that does not change has an object of a listed kind in a namespace, or may have one.
     pub(super) fn has_beside(&self, kind: &str, namespace: &str) -> bool {
         self.beside.has(kind, namespace)
@@ -232,6 +246,11 @@ impl<'a> Side<'a> {
             Links { provided: self.all.iter().flat_map(|placed| provided_by(*placed)).collect(), users }
         })
     }
+}
+
+/// Whether objects of a kind may serve hosts.
+fn may_route(kind: &str) -> bool {
+    kind == "Ingress" || kind.ends_with("Route")
 }
 
 /// The items of a list; none when it is not a list.

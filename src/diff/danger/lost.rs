@@ -113,6 +113,7 @@ pub(super) fn loss(old: &Manifest) -> Option<(Severity, &'static str)> {
         ("serving.knative.dev", "Service") => (Outage, "with its Pods and its host"),
         // Reference: fluxcd.io docs/components/helm/helmreleases, "Finalizer": its release is uninstalled.
         ("helm.toolkit.fluxcd.io", "HelmRelease") => (Outage, "with all that its chart installed"),
+        ("gateway.networking.k8s.io", "Gateway") => (Outage, "with its address and its listeners"),
         ("batch", "CronJob") => (Other, "with its Jobs: it no longer runs"),
         // Reference: karpenter.sh docs/concepts/nodepools, disruption: its nodes are drained and deleted with it.
         ("karpenter.sh", "NodePool") => (Outage, "with its nodes, whose Pods are moved to others or wait"),

@@ -127,9 +127,28 @@ pub(super) fn missing<'a>(old: Option<&'a Manifest>, new: &'a Manifest, around: 
         let near = near(&one.thing, around).or_else(|| Some(replaced.filter(is_known)?.thing.name.clone()));
         if let Some(near) = near.filter(|_| around.model.is_whole) {
             found.push((one.thing.clone(), absent(one, &near)));
+        } else if let Some(danger) = elsewhere(one, &before, around) {
+            found.push((one.thing.clone(), danger));
         }
     }
     found.into_iter().map(|(_, danger)| danger).collect()
+}
+
+/// A Gateway of another namespace, which may be made by somebody else, in place of one that was here.
+fn elsewhere(one: &Use, before: &[Use], around: &Around<'_>) -> Option<Danger> {
+    let was_here = |was: &Use| was.thing.kind == "Gateway" && around.model.before.provides(&was.thing);
+    let is_moved = around.model.is_whole && one.thing.kind == "Gateway" && before.iter().any(was_here);
+    is_moved.then(|| {
+        let Thing { namespace, name, .. } = &one.thing;
+        let text =
+            format!("names Gateway {namespace}/{name}, which is not on this branch: without it, nothing is served");
+        Danger::said(
+            Severity::Other,
+            "missing",
+            text,
+            "check that the Gateway is there, and takes the hosts of the route",
+        )
+    })
 }
 
 fn absent(one: &Use, near: &str) -> Danger {

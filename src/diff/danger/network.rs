@@ -8,7 +8,7 @@ use go_yaml::{Mapping, Value};
 use super::around::{name, service_type, services};
 use super::direction::{DIRECTIONS, Direction};
 use super::{Around, Danger, Severity, What, isolation, items, peers};
-use crate::diff::model::{Placed, covers, selects};
+use crate::diff::model::{Placed, covers, selects, word};
 use crate::manifest::Manifest;
 
 /// How many workloads are named.
@@ -246,6 +246,39 @@ pub(super) fn exposed(old: Option<&Manifest>, new: Option<&Manifest>) -> Option<
     Some(Danger::new(Severity::Security, What::Exposed { how }))
 }
 
+/// A Service or an Ingress that those of a tailnet reach from now on, or everybody by its funnel.
+///
+/// Reference: tailscale.com/kb/1439/kubernetes-operator-cluster-ingress: the annotation `tailscale.com/expose`, or a load balancer of
+/// the class `tailscale`; `tailscale.com/funnel` of an Ingress.
+pub(super) fn tailnet(old: Option<&Manifest>, new: Option<&Manifest>) -> Option<Danger> {
+    let new = new?;
+    let (is_reached, how, advice): (fn(&Manifest) -> bool, _, _) = match (new.home_group(), new.kind()) {
+        ("", "Service") => {
+            (is_on_tailnet, "can be reached from the tailnet (Tailscale)", "check who is on the tailnet, and its rules")
+        }
+        ("networking.k8s.io", "Ingress") => (
+            is_funnelled,
+            "can be reached by everybody on the internet (Tailscale Funnel)",
+            "check that it is meant for everybody",
+        ),
+        _ => return None,
+    };
+    let is_new = is_reached(new) && !old.is_some_and(is_reached);
+    is_new.then(|| Danger::said(Severity::Security, "exposed", how.to_owned(), advice))
+}
+
+fn is_on_tailnet(service: &Manifest) -> bool {
+    has_annotation(service, "tailscale.com/expose", "true") || is_of_tailscale(service)
+}
+
+fn is_of_tailscale(service: &Manifest) -> bool {
+    service_type(service) == "LoadBalancer" && word(service.object(), &["spec", "loadBalancerClass"]) == "tailscale"
+}
+
+fn is_funnelled(ingress: &Manifest) -> bool {
+    has_annotation(ingress, "tailscale.com/funnel", "true")
+}
+
 /// Whether an annotation keeps the load balancer of a Service inside of its network.
 pub(super) fn is_internal(service: &Manifest) -> bool {
     INTERNAL.iter().any(|(key, value)| has_annotation(service, key, value))
@@ -275,7 +308,7 @@ impl Reach {
         let ranges = items(service.object(), &["spec", "loadBalancerSourceRanges"]);
         let is_everybody = |range: &Value| range.as_str().is_some_and(|range| range.trim().ends_with("/0"));
         match service_type(service) {
-            "LoadBalancer" if is_internal(service) => Reach::Inside,
+            "LoadBalancer" if is_internal(service) || is_of_tailscale(service) => Reach::Inside,
             "LoadBalancer" if ranges.is_empty() || ranges.iter().any(is_everybody) => Reach::Everybody,
             "LoadBalancer" => Reach::Ranges,
             _ if !items(service.object(), &["spec", "externalIPs"]).is_empty() => Reach::Outside,

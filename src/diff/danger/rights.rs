@@ -4,7 +4,7 @@ use std::collections::BTreeSet;
 
 use go_yaml::Value;
 
-use super::{Around, text};
+use super::{Around, Danger, Severity, What, text};
 use crate::diff::model::{Side, Thing, word};
 use crate::manifest::Manifest;
 
@@ -17,34 +17,76 @@ const POWERFUL_VERBS: [&str; 3] = ["escalate", "bind", "impersonate"];
 /// Groups of everyone, or of everyone with an account.
 const EVERYBODY: [&str; 3] = ["system:unauthenticated", "system:anonymous", "system:authenticated"];
 
+/// Verbs that read.
+const READING: [&str; 3] = ["get", "list", "watch"];
+
 /// What an object grants that it did not grant before. A role or binding that is new counts only where it gives
 /// unbounded rights, or rights to everybody: each chart brings roles of its own.
-pub(super) fn widened(old: Option<&Manifest>, new: &Manifest, around: &Around<'_>) -> Vec<String> {
+pub(super) fn widened(old: Option<&Manifest>, new: &Manifest, around: &Around<'_>) -> Option<Danger> {
     if new.home_group() != "rbac.authorization.k8s.io" {
-        return Vec::new();
+        return None;
     }
-    match (new.kind(), old) {
+    let (grants, is_harmless) = match (new.kind(), old) {
         ("Role" | "ClusterRole", Some(old)) => role(old, new),
         ("Role" | "ClusterRole", None) => {
-            unique(grants(new).iter().filter(|grant| grant.is_unbounded()).map(Grant::to_string))
+            (unique(grants(new).iter().filter(|grant| grant.is_unbounded()).map(Grant::to_string)), false)
         }
-        ("RoleBinding" | "ClusterRoleBinding", old) => binding(old, new, around),
-        _ => Vec::new(),
-    }
+        ("RoleBinding" | "ClusterRoleBinding", old) => (binding(old, new, around), false),
+        _ => return None,
+    };
+    let severity = if is_harmless { Severity::Other } else { Severity::Security };
+    (!grants.is_empty()).then(|| Danger::new(severity, What::Widened { grants }))
 }
 
-fn role(old: &Manifest, new: &Manifest) -> Vec<String> {
+/// A new role that reads all Secrets, where it says so and not that it may do everything.
+///
+/// Reference: kubernetes docs/concepts/security/rbac-good-practices, "Listing secrets": `get`, `list` and `watch` all reveal what is in
+/// them; docs/reference/access-authn-authz/rbac, "RoleBinding and ClusterRoleBinding".
+pub(super) fn reads_secrets(old: Option<&Manifest>, new: &Manifest, around: &Around<'_>) -> Option<Danger> {
+    let is_role = matches!(new.kind(), "Role" | "ClusterRole") && new.home_group() == "rbac.authorization.k8s.io";
+    if old.is_some() || !is_role {
+        return None;
+    }
+    let is_read = |grant: &Grant<'_>| {
+        let is_secrets = matches!(grant.on, On::Resource { group: "", resource: "secrets", name: None });
+        is_secrets && READING.contains(&grant.verb)
+    };
+    let is_bound = |kind: &str| {
+        let mut bindings = around.model.after.listed(kind).map(|one| one.manifest);
+        bindings.any(|one| {
+            let role = ["kind", "name"].map(|key| text(one, &["roleRef", key]));
+            role == [new.kind(), new.name()]
+        })
+    };
+    let of = match new.kind() {
+        "Role" => "its namespace",
+        _ if is_bound("RoleBinding") && !is_bound("ClusterRoleBinding") => "the namespaces that it is bound in",
+        _ => "the cluster",
+    };
+    grants(new).iter().any(is_read).then(|| {
+        let text = format!("reads all Secrets of {of}");
+        Danger::said(Severity::Security, "widened", text, "name the Secrets that are needed, in `resourceNames`")
+    })
+}
+
+/// What a role grants that it did not, and whether all of it is to read what is no secret.
+fn role(old: &Manifest, new: &Manifest) -> (Vec<String>, bool) {
     let before: Vec<Rule<'_>> = rules(old).collect();
     let grants = grants(new);
-    let added = grants.iter().filter(|grant| !before.iter().any(|rule| rule.covers(grant)));
-    let mut widened = unique(added.map(Grant::to_string));
+    let mut added: Vec<_> = grants.iter().filter(|grant| !before.iter().any(|rule| rule.covers(grant))).collect();
+    // The worst are named.
+    added.sort_by_key(|grant| grant.is_harmless());
+    let only_reads = added.iter().all(|grant| grant.is_harmless());
+    let mut widened = unique(added.into_iter().map(Grant::to_string));
+    let count = widened.len();
     let selected = new.object().get("aggregationRule");
     if selected.is_some() && selected != old.object().get("aggregationRule") {
         widened.push("what its `aggregationRule` selects".to_owned());
     }
     let comes = |role: &&&str| aggregates_to(new, role) && !aggregates_to(old, role);
     widened.extend(AGGREGATED.iter().filter(comes).map(|role| format!("its rights for all who have `{role}`")));
-    widened
+    let is_harmless = only_reads && widened.len() == count;
+    (widened, is_harmless)
 }
 
 /// Roles for users that gather the rights of others by a label.
@@ -192,6 +234,18 @@ fn covers_url(own: &str, url: &str) -> bool {
 }
 
 impl Grant<'_> {
+    /// Whether it is to read objects that are no secrets, and nothing by way of them: `get pods/exec` runs commands.
+    fn is_harmless(&self) -> bool {
+        match self.on {
+            On::Resource { group, resource, .. } => {
+                let is_part = resource.contains('/') && !resource.ends_with("/status") && !resource.ends_with("/scale");
+                let is_secret = resource == "*" || group == "*" || (group, resource) == ("", "secrets");
+                READING.contains(&self.verb) && !is_part && !is_secret
+            }
+            On::Url(url) => self.verb == "get" && url.starts_with("/metrics"),
+        }
+    }
+
     fn is_unbounded(&self) -> bool {
         let everything = match self.on {
             On::Resource { resource, .. } => resource == "*",

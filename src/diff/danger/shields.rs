@@ -67,31 +67,81 @@ fn are_targets_gone(placed: Placed<'_>, around: &Around<'_>) -> bool {
     !targets.is_empty() && targets.into_iter().all(|target| is_there(before, target) && !is_there(after, target))
 }
 
-/// A policy of Cilium that lets all Pods, or everyone, in from now on.
+/// A rule of a policy of Cilium that is for many: the list that it is in, what is in it, and what is so with it.
+struct Opening {
+    rules: &'static str,
+    peers: &'static str,
+    /// An entity; a pattern of names; `{}` for an empty selector and `/0` for all addresses.
+    all: &'static str,
+    loss: &'static str,
+}
+
+const fn opening(rules: &'static str, peers: &'static str, all: &'static str, loss: &'static str) -> Opening {
+    Opening { rules, peers, all, loss }
+}
+
+/// The widest last.
 ///
 /// Reference: docs.cilium.io security/policy/language: an empty selector is for all endpoints that Cilium manages; entities `all`,
-/// `world`, `cluster`.
-pub(super) fn opened(old: &Manifest, new: &Manifest) -> Option<Danger> {
-    if new.home_group() != "cilium.io" || !new.kind().ends_with("NetworkPolicy") {
-        return None;
+/// `world`, `cluster`; "IP/CIDR based", "DNS based".
+const OPENINGS: [Opening; 14] = [
+    opening("ingress", "fromEndpoints", "{}", "all Pods may connect to its Pods"),
+    opening("ingress", "fromEntities", "cluster", "all of the cluster may connect to its Pods"),
+    opening("ingress", "fromEntities", "world", "everybody outside of the cluster may connect to its Pods"),
+    opening("ingress", "fromCIDR", "/0", EVERYBODY),
+    opening("ingress", "fromCIDRSet", "/0", EVERYBODY),
+    opening("ingress", "fromEntities", "all", "everybody may connect to its Pods"),
+    opening("egress", "toEndpoints", "{}", "its Pods may connect to all Pods"),
+    opening("egress", "toEntities", "cluster", "its Pods may connect to all of the cluster"),
+    opening("egress", "toFQDNs", "*", "its Pods may connect to every name"),
+    opening("egress", "toFQDNs", "**", "its Pods may connect to every name"),
+    opening("egress", "toEntities", "world", EVERYWHERE),
+    opening("egress", "toCIDR", "/0", EVERYWHERE),
+    opening("egress", "toCIDRSet", "/0", EVERYWHERE),
+    opening("egress", "toEntities", "all", "its Pods may connect to everything"),
+];
+
+const EVERYBODY: &str = "every address outside of the cluster may connect to its Pods";
+const EVERYWHERE: &str = "its Pods may connect to everything outside of the cluster";
+
+impl Opening {
+    fn is_in(&self, policy: &Manifest) -> bool {
+        rules(policy, self.rules).flat_map(|rule| items(rule, &[self.peers])).any(|peer| self.is(peer))
     }
-    let opens = |policy: &Manifest, all: &str, from: &str| {
-        let rules = items(policy.object(), &["spec", "ingress"]).iter();
+
+    fn is(&self, peer: &Value) -> bool {
         let is_empty = |part: &Value| part.as_mapping().is_some_and(Mapping::is_empty);
-        rules.flat_map(|rule| items(rule, &[from])).any(|one| match one {
-            Value::Mapping(selector) => all == "{}" && selector.values().all(is_empty),
-            one => one.as_str() == Some(all),
-        })
+        match (self.all, peer) {
+            ("{}", Value::Mapping(selector)) => selector.values().all(is_empty),
+            ("/0", Value::Mapping(_)) => items(peer, &["except"]).is_empty() && word(peer, &["cidr"]).ends_with("/0"),
+            ("/0", peer) => peer.as_str().is_some_and(|range| range.ends_with("/0")),
+            (all, Value::Mapping(_)) => word(peer, &["matchPattern"]) == all,
+            (all, peer) => peer.as_str() == Some(all),
+        }
+    }
+}
+
+/// The rules of a policy of Cilium in one direction.
+fn rules<'m>(policy: &'m Manifest, direction: &'m str) -> impl Iterator<Item = &'m Value> {
+    let specs = policy.object().get("spec").into_iter().chain(items(policy.object(), &["specs"]));
+    specs.flat_map(move |spec| items(spec, &[direction]))
+}
+
+/// A policy of Cilium that lets more through from now on: all Pods or everyone in, or its Pods out to everything.
+pub(super) fn opened(old: &Manifest, new: &Manifest) -> Vec<Danger> {
+    if new.home_group() != "cilium.io" || !new.kind().ends_with("NetworkPolicy") {
+        return Vec::new();
+    }
+    let ways = [("ingress", "name those who may connect"), ("egress", "name what they may connect to")];
+    let danger = |(direction, advice): (&str, &'static str)| {
+        // Without a rule of this direction, it kept nothing away in it.
+        let was_closed = || direction == "ingress" || rules(old, direction).next().is_some();
+        let is_gained = |one: &&Opening| one.rules == direction && one.is_in(new) && !one.is_in(old);
+        let opening = OPENINGS.iter().rev().find(is_gained).filter(|_| was_closed())?;
+        let was_so = OPENINGS.iter().any(|one| one.loss == opening.loss && one.is_in(old));
+        (!was_so).then(|| Danger::said(Severity::Security, "unprotected", opening.loss.to_owned(), advice))
     };
-    let rows = [
-        ("{}", "fromEndpoints", "all Pods may connect to its Pods"),
-        ("cluster", "fromEntities", "all of the cluster may connect to its Pods"),
-        ("world", "fromEntities", "everybody outside of the cluster may connect to its Pods"),
-        ("all", "fromEntities", "everybody may connect to its Pods"),
-    ];
-    let is_gained = |(all, from, _): &&(&str, &str, &'static str)| opens(new, all, from) && !opens(old, all, from);
-    let (.., loss) = rows.iter().rev().find(is_gained)?;
-    Some(Danger::new(Severity::Security, What::Unprotected { loss }))
+    ways.into_iter().filter_map(danger).collect()
 }
 
 /// Routes of an IngressRoute that lose all of their middlewares.

@@ -4,7 +4,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::sync::OnceLock;
 
 use super::hosts::Hosts;
-use super::{LISTED, Placed, Thing, Through, provided_by};
+use super::{LISTED, Placed, Thing, Through, encrypts, hosts, provided_by};
 use crate::manifest::{Source, defined_scope, read};
 
 /// `manifest.yaml` of the Applications that do not change. It is read when a rule asks for what no other object provides.
@@ -19,6 +19,8 @@ pub(crate) struct Beside {
 struct Known {
     things: BTreeSet<Thing>,
     hosts: Hosts,
+    /// Those that are served over HTTPS, or may be.
+    encrypted: Hosts,
     /// Listed kinds with their namespaces.
     kinds: BTreeSet<(&'static str, String)>,
     /// Kinds that CRDs define, and whether objects of them are in no namespace.
@@ -47,6 +49,11 @@ impl Beside {
         self.known().hosts.serve(host, through, None)
     }
 
+    /// Whether some object serves a host over HTTPS, or may.
+    pub(in crate::diff) fn serves_encrypted(&self, host: &str, through: Option<&Through>) -> bool {
+        self.known().encrypted.serve(host, through, None)
+    }
+
     /// Whether some object is of a listed kind and in a namespace, or may be: its namespace, or it, may not be known.
     pub(in crate::diff) fn has(&self, kind: &str, namespace: &str) -> bool {
         let mut kinds = self.known().kinds.iter();
@@ -67,6 +74,10 @@ impl Beside {
                     let placed = Placed::new(&manifest, namespace.as_deref());
                     known.things.extend(provided_by(placed));
                     known.hosts.add(placed);
+                    let hosts = hosts(&manifest);
+                    if hosts.is_empty() || hosts.iter().any(|host| encrypts(placed, host, None) != Some(false)) {
+                        known.encrypted.add(placed);
+                    }
                     let kind = LISTED.iter().find(|kind| **kind == manifest.kind());
                     let defined = defined_scope(&manifest);
                     known.scopes.extend(defined.map(|((group, kind), is)| ((group.to_owned(), kind.to_owned()), is)));
