@@ -14,6 +14,7 @@ struct Case {
     pruning: Pruning,
     syncs: Syncs,
     expected: Vec<String>,
+    says: String,
     restarts: Option<bool>,
 }
 
@@ -49,6 +50,7 @@ fn read_cases(file: &str) -> Vec<Case> {
             pruning,
             syncs: manifests(&text("application")).first().map(|one| Syncs::of(one.object())).unwrap_or_default(),
             expected: expected.collect(),
+            says: text("says"),
             restarts: case.get("restarts").and_then(Value::as_bool),
         }
     };
@@ -78,6 +80,10 @@ fn changes_have_the_dangers_that_the_documentation_gives_them() {
         if found != expected {
             wrong.push(format!("{}: expected {expected:?}, found {found:?}", case.change));
         }
+    }
+    let is_said = |case: &Case| found(case).iter().any(|danger| danger.to_string().contains(&case.says));
+    for case in cases.iter().filter(|case| !case.says.is_empty() && !is_said(case)) {
+        wrong.push(format!("{}: {:?} is not said: {:?}", case.change, case.says, found(case)));
     }
     for case in &cases {
         let restarts = diffs(case).iter().any(|diff| diff.restarts);
