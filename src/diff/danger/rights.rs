@@ -69,7 +69,7 @@ pub(super) fn reads_secrets(old: Option<&Manifest>, new: &Manifest, around: &Aro
     })
 }
 
-/// What a role grants that it did not, and whether all of it is to read what is no secret.
+/// What a role grants that it did not, and whether all of it is to read what is not a Secret.
 fn role(old: &Manifest, new: &Manifest) -> (Vec<String>, bool) {
     let before: Vec<Rule<'_>> = rules(old).collect();
     let grants = grants(new);
@@ -234,7 +234,7 @@ fn covers_url(own: &str, url: &str) -> bool {
 }
 
 impl Grant<'_> {
-    /// Whether it is to read objects that are no secrets, and nothing by way of them: `get pods/exec` runs commands.
+    /// Whether it is to read objects that are not Secrets, and nothing by way of them: `get pods/exec` runs commands.
     fn is_harmless(&self) -> bool {
         match self.on {
             On::Resource { group, resource, .. } => {
