@@ -12,7 +12,9 @@ mod dry_rollback;
 mod held;
 mod input_changes;
 mod like;
+mod not_compared;
 mod one_by_one;
+mod owners;
 mod planned;
 mod random_values;
 mod rehearsal;
@@ -22,14 +24,14 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
 use like::FutureBranch;
+use owners::{LookedAt, Owners, identity};
 
 pub(crate) use like::is_production;
 
-use crate::argo::{AppName, Application, BranchName, By, Keeps, Removal};
+use crate::argo::{AppName, BranchName};
 use crate::diff::{Beside, Pruning, Syncs, Words};
-use crate::hydrate::dry_tree::{DryTree, DryTrees};
 use crate::hydrate::make::branch::Branch;
-use crate::hydrate::plan::since::Since;
+use crate::hydrate::plan::skipped::LeftBehind;
 pub(crate) use crate::hydrate::report::Refusal;
 use crate::hydrate::report::{BehindPath, Frozen, Outcome};
 use crate::hydrate::state::{Previewed, Run};
@@ -48,10 +50,12 @@ pub(crate) use dry_rollback::{NoWay, TakenBack, Touched, Wanted, take_back};
 pub(crate) use held::preview_held;
 pub(crate) use input_changes::InputChange;
 use input_changes::input_changes;
+use not_compared::Before;
+pub(crate) use not_compared::NotCompared;
 pub use planned::{Planned, plan};
 pub(crate) use planned::{PlannedBranch, PlannedFrozen, PlannedRender, PlannedWhy};
 pub(crate) use random_values::{RandomValues, public_values, random_values};
-use rehearsal::{on_base, rehearse, rehearse_beside, rehearse_on_branches, thawed, tips, without_branches};
+use rehearsal::{on_base, rehearse, rehearse_beside, rehearse_on_branches, thawed, without_branches};
 pub(crate) use repoint::{CopiesToLeave, Repointed, copies_to_leave, repointed};
 
 /// What the would-be branches are compared with.
@@ -161,6 +165,8 @@ pub(crate) struct PreviewedBranch {
     pub held: Vec<HeldAlone>,
     /// What is wrong with the Applications of those that are not paused.
     pub failures: Vec<Diagnostic>,
+    /// What is not compared, since a dry commit does not hydrate it.
+    pub not_compared: Vec<NotCompared>,
 }
 
 /// An environment branch that a new one is much like.
@@ -260,9 +266,11 @@ pub(crate) fn preview_commits(setup: &Setup<'_>, against: &Against) -> Result<Pr
 
 fn previewed(setup: &Setup<'_>, against: &Against) -> Result<Preview, HydrateError> {
     match against {
-        Against::Branches => compare(rehearse_on_branches(&thawed(setup))?, setup.now, &|branch| Some(branch.base())),
+        Against::Branches => {
+            compare(rehearse_on_branches(&thawed(setup))?, setup.now, &|branch| Some(branch.base()), None)
+        }
         Against::Nothing => {
-            compare(rehearse(&thawed(setup), ObjectBuffer::new(setup.repository))?, setup.now, &|_| Some(None))
+            compare(rehearse(&thawed(setup), ObjectBuffer::new(setup.repository))?, setup.now, &|_| Some(None), None)
         }
         Against::Commit(id) => previewed_against(setup, *id),
         Against::MergeBase(base) => {
@@ -277,12 +285,14 @@ fn previewed_against(setup: &Setup<'_>, id: ObjectId) -> Result<Preview, Hydrate
     let buffer = ObjectBuffer::new(repository);
     if let Some(trailers) = nearest(&repository.commit(id)?, &buffer, |_| true)? {
         let is_it = |branch: &Branch| (branch.name == trailers.branch).then_some(Some(id));
-        return compare(rehearse(&thawed(setup), buffer)?, setup.now, &is_it);
+        return compare(rehearse(&thawed(setup), buffer)?, setup.now, &is_it, None);
     }
     let setup_before = without_branches(setup, id);
     let before = rehearse(&setup_before, buffer)?;
     let known = before.report.warnings.clone();
-    let tips = tips(&before, setup)?;
+    let not_hydrated = Before::of(&before, id);
+    let tip = |branch: &Branch| branch.tip.as_ref().map(|tip| tip.id);
+    let tips: BTreeMap<_, _> = before.branches.iter().map(|(name, branch)| (name.clone(), tip(branch))).collect();
     let setup_after = Setup { wake: setup.wake.clone(), place: setup_before.place.clone(), ..setup_before };
     let mut compared = BTreeMap::new();
     for (name, tip) in &tips {
@@ -291,13 +301,14 @@ fn previewed_against(setup: &Setup<'_>, id: ObjectId) -> Result<Preview, Hydrate
         }
     }
     let mut after = rehearse_beside(&setup_after, before.found.buffer, compared)?;
-    for (name, mut branch) in before.branches {
-        branch.tip = None;
+    for (name, mut branch) in before.branches.into_iter().filter(|(_, branch)| branch.failure().is_none()) {
+        (branch.tip, branch.left) = (None, LeftBehind::default());
         after.branches.entry(name).or_insert(branch);
     }
     after.trees.extend(before.trees);
     // What two dry commits differ in does not depend on when it is deployed.
-    let mut preview = compare(after, None, &|branch| Some(tips.get(&branch.name).copied().flatten()))?;
+    let tip_before = |branch: &Branch| Some(tips.get(&branch.name).copied().flatten());
+    let mut preview = compare(after, None, &tip_before, Some(&not_hydrated))?;
     unpublished(&mut preview, &known);
     Ok(preview)
 }
@@ -307,11 +318,11 @@ fn since(
     base: &MergeBase,
     after: &Setup<'_>,
     buffer: ObjectBuffer<'_>,
-    known: &[Diagnostic],
+    (known, not_hydrated): (&[Diagnostic], &Before),
     now: Option<i64>,
 ) -> Result<Preview, HydrateError> {
     // That of a dry branch and its next tip depends on when it is deployed.
-    let mut preview = compare(rehearse(after, buffer)?, now, &|branch| Some(branch.base()))?;
+    let mut preview = compare(rehearse(after, buffer)?, now, &|branch| Some(branch.base()), Some(not_hydrated))?;
     unpublished(&mut preview, known);
     for environment in &mut preview.environments {
         environment.dry_sha_before = Some(base.commit.to_string());
@@ -330,11 +341,13 @@ fn unpublished(preview: &mut Preview, known: &[Diagnostic]) {
 }
 
 /// Compares what was made with the commit that `base` answers for each branch; a branch for which it answers none at
-/// all is left out. `now` is the time by which it reports branches as frozen.
+/// all is left out. `now` is the time by which it reports branches as frozen; `not_hydrated` is what a dry commit that is compared
+/// with does not hydrate.
 fn compare(
     mut made: Run<'_>,
     now: Option<i64>,
     base: &dyn Fn(&Branch) -> Option<Option<ObjectId>>,
+    not_hydrated: Option<&Before>,
 ) -> Result<Preview, HydrateError> {
     if !made.starts_at_base() {
         read_trees_before(&mut made)?;
@@ -345,7 +358,8 @@ fn compare(
         Some(Previewed::SinceBase { looked_at }) => Some(LookedAt::new(looked_at, &since)),
         Some(Previewed::Everything) | None => None,
     };
-    let is_new = |branch: &Branch| base(branch) == Some(None);
+    let unknown = not_hydrated.map(Before::unknown).unwrap_or_default();
+    let is_new = |branch: &Branch| base(branch) == Some(None) && !unknown.contains(&branch.name);
     let all = branches.iter().filter_map(|(name, branch)| FutureBranch::of((name, is_new(branch)), branch, &trees));
     let all: Vec<FutureBranch<'_>> = all.collect();
     let mut likes = BTreeMap::new();
@@ -377,8 +391,22 @@ fn compare(
             Some(looked_at) => Owners::of_same(&name, looked_at),
             None => Owners::new(&name, (before, dry), &trees),
         };
-        let paths = if mistakes.is_empty() { paths(buffer, (old, new), &owners)? } else { Vec::new() };
-        let beside = beside::beside(buffer, new, &paths, &owners)?;
+        let mut paths = if mistakes.is_empty() { paths(buffer, (old, new), &owners)? } else { Vec::new() };
+        let mut not_compared = Vec::new();
+        let mut kept = Vec::new();
+        if let Some(before) = not_hydrated.filter(|_| mistakes.is_empty()) {
+            let was_there = |path: &RepoPath| paths.iter().any(|one| one.path == *path && one.old.is_some());
+            not_compared = before.not_compared(&name, (&mut behind, &report.mistakes), was_there);
+            let is_left = |path: &RepoPath| {
+                let is_of = |of: &Option<RepoPath>| of.as_ref().is_none_or(|of| of == path);
+                not_compared.iter().any(|one| is_of(&one.path)) || behind.iter().any(|one| one.path == *path)
+            };
+            let left: Vec<PreviewedPath> = paths.extract_if(.., |one| is_left(&one.path)).collect();
+            kept.extend(
+                left.into_iter().filter(|one| one.new.is_none()).filter_map(|one| Some((one.old?, one.namespace))),
+            );
+        }
+        let beside = beside::beside(buffer, (new, kept), &paths, &owners)?;
         environments.push(PreviewedBranch {
             like: likes.remove(&name).filter(|_| mistakes.is_empty()),
             branch: name,
@@ -395,6 +423,7 @@ fn compare(
             behind,
             held: HeldAlone::all(holds),
             failures: report.mistakes,
+            not_compared,
         });
     }
     Ok(Preview {
@@ -448,155 +477,6 @@ fn may_have_other_applications(made: &Run<'_>, before: ObjectId, after: ObjectId
         }
     }
     Ok(false)
-}
-
-/// The Applications that a preview by changes looked at; those whose files changed also as they were.
-struct LookedAt<'t> {
-    before: Vec<&'t Application>,
-    after: Vec<&'t Application>,
-}
-
-impl<'t> LookedAt<'t> {
-    fn new(rendered: &'t [Arc<Application>], since: &'t BTreeMap<BranchName, Since>) -> Self {
-        let mut looked_at = Self { before: Vec::new(), after: rendered.iter().map(|one| &**one).collect() };
-        for since in since.values() {
-            let (before, after) = since.documents();
-            looked_at.before.extend(before.iter().map(|one| &**one));
-            looked_at.after.extend(after.map(|one| &**one));
-        }
-        looked_at
-    }
-}
-
-/// The Applications behind the paths of a branch, before and after.
-#[derive(Default)]
-struct Owners<'t> {
-    before: BTreeMap<&'t RepoPath, &'t Application>,
-    after: BTreeMap<&'t RepoPath, &'t Application>,
-    /// Those that are there after, on whichever branch.
-    stay: BTreeMap<Identity<'t>, &'t Application>,
-    /// The Applications that were there before, on whichever branch, as far as they are known.
-    earlier: BTreeMap<Identity<'t>, &'t Application>,
-    /// The dry commit after, and with what is not hydrated.
-    tree: Option<&'t DryTree>,
-}
-
-/// Namespace and name of an Application.
-type Identity<'t> = (Option<&'t AppName>, &'t AppName);
-
-fn identity(application: &Application) -> Identity<'_> {
-    (application.namespace.as_ref(), &application.name)
-}
-
-impl<'t> Owners<'t> {
-    /// Those of the dry commits; where the one before is not known, of all that were read.
-    fn new(name: &'t BranchName, (before, after): (Option<ObjectId>, ObjectId), trees: &'t DryTrees<'_>) -> Self {
-        let of = |tree: &'t DryTree| tree.applications(name).map(|app| (&app.sync_path, &**app));
-        let earlier: Vec<&'t DryTree> = match before.and_then(|before| trees.known(before)) {
-            Some(tree) => vec![&**tree],
-            None => {
-                let earlier: BTreeMap<_, _> = trees.all().filter(|(id, _)| *id != after).collect();
-                earlier.into_values().map(|tree| &**tree).collect()
-            }
-        };
-        let identified = |application: &'t Arc<Application>| (identity(application), &**application);
-        let tree = trees.known(after).map(|tree| &**tree);
-        let hydrated = tree.into_iter().flat_map(DryTree::hydrated);
-        Self {
-            before: earlier.iter().flat_map(|tree| of(tree)).collect(),
-            after: tree.into_iter().flat_map(of).collect(),
-            stay: hydrated.map(identified).collect(),
-            earlier: earlier.iter().flat_map(|tree| tree.hydrated()).map(identified).collect(),
-            tree,
-        }
-    }
-
-    /// Those of the Applications that were looked at, where none came or went.
-    fn of_same(name: &BranchName, looked_at: &LookedAt<'t>) -> Self {
-        let all = || looked_at.after.iter().copied();
-        let on_branch = all().filter(|application| application.environment_branch() == name);
-        let of_path: BTreeMap<_, _> = on_branch.map(|application| (&application.sync_path, application)).collect();
-        let stay = all().map(|application| (identity(application), application)).collect();
-        let earlier = looked_at.before.iter().map(|application| (identity(application), *application)).collect();
-        Self { before: of_path.clone(), after: of_path, stay, earlier, tree: None }
-    }
-
-    /// The Application of a path as an object of the cluster before and after, where that differs. One that has another name
-    /// is compared with the one that wrote to the path.
-    fn deployed(&self, path: &RepoPath) -> Option<[Arc<Value>; 2]> {
-        let after = self.after.get(path)?;
-        if let Some(before) = self.earlier.get(&identity(after)) {
-            let objects = || [&before.deployed, &after.deployed].map(|deployed| Arc::new(deployed.object()));
-            return (before.deployed != after.deployed).then(objects);
-        }
-        let [before, after] = [self.before.get(path)?.deployed.named_as(&after.deployed), after.deployed.object()];
-        (before != after).then(|| [before, after].map(Arc::new))
-    }
-
-    /// The paths whose Application is deployed in another way than before.
-    fn redeployed(&self) -> impl Iterator<Item = &'t RepoPath> {
-        self.after.keys().copied().filter(|path| self.deployed(path).is_some())
-    }
-
-    /// The paths that an Application writes to which another one wrote to before.
-    fn taken_over(&self) -> impl Iterator<Item = &'t RepoPath> {
-        self.after.keys().copied().filter(|path| self.before.contains_key(path) && self.former(path).is_some())
-    }
-
-    /// The Application that wrote to a path before and no longer does.
-    fn former(&self, path: &RepoPath) -> Option<&'t Application> {
-        let before = self.before.get(path).copied()?;
-        let stays = self.after.get(path).is_some_and(|after| identity(after) == identity(before));
-        (!stays).then_some(before)
-    }
-
-    /// What becomes of an Application that no longer writes to a path.
-    fn end(&self, application: &Application) -> End {
-        if let Some(after) = self.stay.get(&identity(application)) {
-            return End::Moves(after.environment_branch().clone(), after.sync_path.clone());
-        }
-        if self.tree.is_some_and(|tree| tree.not_hydrated().any(|other| identity(other) == identity(application))) {
-            return End::Stays;
-        }
-        let Some(maker) = &application.maker else { return End::Deleted };
-        match &maker.by {
-            By::ApplicationSet { .. } => maker.keeps.policy().map_or(End::DeletedBySet, End::KeptBySet),
-            By::Root { .. } => End::Deleted,
-            By::Application { namespace, name } => {
-                let is_parent = |other: &&Arc<Application>| {
-                    other.name.as_str() == name && other.namespace.as_ref().map(AppName::as_str) == namespace.as_deref()
-                };
-                let mut all = self.tree.into_iter().flat_map(DryTree::all);
-                match all.find(is_parent) {
-                    Some(parent) if parent.sync_policy.prunes => End::PrunedBy(name.clone()),
-                    Some(_) => End::PrunedByHand(name.clone()),
-                    None => End::Deleted,
-                }
-            }
-        }
-    }
-
-    fn of(&self, path: &RepoPath) -> Option<&'t Application> {
-        self.after.get(path).or_else(|| self.before.get(path)).copied()
-    }
-
-    /// What becomes of the objects of a path that are no longer there.
-    fn pruning(&self, path: &RepoPath) -> Pruning {
-        let Some(application) = self.former(path).or_else(|| self.of(path)) else { return Pruning::Unknown };
-        let policy = application.sync_policy;
-        let stays = self.stay.contains_key(&identity(application));
-        let maker = application.maker.as_ref();
-        let gets_finalizer = maker.is_some_and(|maker| maker.adds_finalizer) && !policy.has_finalizer;
-        match if stays { policy.prune } else { policy.delete } {
-            Removal::Forbidden => Pruning::Off,
-            Removal::Confirmed => Pruning::Confirmed,
-            Removal::Allowed if stays && policy.prunes => Pruning::Automatic,
-            Removal::Allowed if stays => Pruning::Manual,
-            Removal::Allowed if maker.is_some_and(|maker| maker.keeps != Keeps::Nothing) => Pruning::Unknown,
-            Removal::Allowed if policy.cascades || gets_finalizer => Pruning::Cascade,
-            Removal::Allowed => Pruning::Orphaned,
-        }
-    }
 }
 
 /// The destination paths whose manifests differ between two trees of a branch.

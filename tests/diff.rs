@@ -11,7 +11,9 @@ use crate::support::{Lab, Repo};
 mod commits;
 mod dangers;
 mod moves;
+mod not_compared;
 mod once;
+mod same_names;
 
 const SLIP: &str = "apiVersion: v1\nkind: ConfigMap\nmetadata: [\n";
 

@@ -15,10 +15,10 @@ const BYTES_MAX: usize = 16 << 20;
 /// Keys by which objects name others, or serve hosts. An item of a list has none.
 const NAMING: [&str; 7] = ["name", "namespace", "claimName", "secretName", "serviceAccountName", "serviceName", "host"];
 
-/// Those of a branch that has the tree `new`.
+/// Those of a branch that has the tree `new`, and those `kept` that it would have beside them.
 pub(super) fn beside(
     buffer: &ObjectBuffer<'_>,
-    new: ObjectId,
+    (new, kept): (ObjectId, Vec<(Vec<u8>, Option<String>)>),
     paths: &[PreviewedPath],
     owners: &Owners<'_>,
 ) -> Result<Beside, HydrateError> {
@@ -26,7 +26,7 @@ pub(super) fn beside(
         return Ok(Beside::default());
     }
     let changed: BTreeSet<&RepoPath> = paths.iter().map(|path| &path.path).collect();
-    let (mut manifests, mut left) = (Vec::new(), BYTES_MAX);
+    let (mut manifests, mut left) = (kept, BYTES_MAX);
     for file in buffer.diff_trees(buffer.empty_tree_id(), new)? {
         let Some(path) = file.path.strip_suffix(MANIFEST).and_then(|path| path.strip_suffix('/')) else { continue };
         let Ok(path) = RepoPath::new(path) else { continue };

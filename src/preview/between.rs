@@ -16,7 +16,7 @@ pub(crate) fn preview_between(
 ) -> Result<Preview, HydrateError> {
     let owners = Owners::default();
     let paths = paths(buffer, (old, new), &owners)?;
-    let beside = beside::beside(buffer, new, &paths, &owners)?;
+    let beside = beside::beside(buffer, (new, Vec::new()), &paths, &owners)?;
     let is_manifest = |file: &str| file.strip_suffix(MANIFEST).is_some_and(|directory| directory.ends_with('/'));
     let all = buffer.diff_trees(buffer.empty_tree_id(), new)?;
     let applications = all.iter().filter(|file| is_manifest(&file.path)).count();
@@ -36,6 +36,7 @@ pub(crate) fn preview_between(
         behind: Vec::new(),
         held: Vec::new(),
         failures: Vec::new(),
+        not_compared: Vec::new(),
     };
     Ok(Preview {
         environments: vec![environment],

@@ -16,5 +16,5 @@ pub(crate) fn preview_held(setup: &Setup<'_>, branch: &BranchName) -> Result<Opt
     if promoted.any(|one| one.name == *branch || one.sync == *branch) || made.found.policy.settings.is_shared(branch) {
         return Ok(None);
     }
-    compare(made, None, &|one| (one.name == *branch).then(|| one.base())).map(Some)
+    compare(made, None, &|one| (one.name == *branch).then(|| one.base()), None).map(Some)
 }

@@ -2,6 +2,7 @@
 
 use std::collections::BTreeMap;
 
+use super::not_compared::Before;
 use crate::argo::BranchName;
 use crate::hydrate::make::branch::Branch;
 use crate::hydrate::memory::Attempt;
@@ -25,20 +26,22 @@ pub(super) fn tips(made: &Run<'_>, setup: &Setup<'_>) -> Result<BTreeMap<BranchN
 }
 
 /// Does `work` as if the dry commit `base` had been hydrated, and nothing after it. `work` also gets the warnings of
-/// that hydration.
+/// that hydration, and what it does not hydrate.
 pub(super) fn on_base<T>(
     setup: &Setup<'_>,
     base: ObjectId,
-    work: impl FnOnce(&Setup<'_>, ObjectBuffer<'_>, &[Diagnostic]) -> Result<T, HydrateError>,
+    work: impl FnOnce(&Setup<'_>, ObjectBuffer<'_>, (&[Diagnostic], &Before)) -> Result<T, HydrateError>,
 ) -> Result<T, HydrateError> {
     let before = without_branches(setup, base);
     let made = rehearse(&before, ObjectBuffer::new(setup.repository))?;
     let mut repository = by_settings(made.found.refs.get(SETTINGS_REF), setup.repository)?;
-    for (name, tip) in tips(&made, setup)? {
+    let tips = tips(&made, setup)?;
+    let not_hydrated = Before::of(&made, base).without(|branch| tips.get(branch).is_some_and(Option::is_some));
+    for (name, tip) in tips {
         repository = repository.assuming(&before.place.read_name(&name), tip);
     }
     let after = Setup { repository: &repository, wake: setup.wake.clone(), place: before.place.clone(), ..before };
-    work(&after, made.found.buffer, &made.report.warnings)
+    work(&after, made.found.buffer, (&made.report.warnings, &not_hydrated))
 }
 
 /// The setup of a dry commit as if nothing had been hydrated yet and no branch were frozen.

@@ -159,7 +159,12 @@ impl EnvironmentDiff {
 
     /// Whether it hydrates as a whole and nothing of it would change.
     pub(crate) fn is_same(&self) -> bool {
-        self.applications.is_empty() && self.is_whole()
+        self.applications.is_empty() && self.is_whole() && self.branch.not_compared.is_empty()
+    }
+
+    /// Whether it cannot be compared at all.
+    pub(crate) fn is_unknown(&self) -> bool {
+        self.branch.not_compared.iter().any(|one| one.path.is_none())
     }
 
     /// The Application that an object comes from, when that is another one.
@@ -263,17 +268,18 @@ fn moved_between(environments: &mut [PreviewedBranch]) -> BTreeMap<(BranchName, 
     moved
 }
 
-/// The paths, each with the earlier path of its Application: a path that goes and a path that comes are one move when
+/// The paths of a branch, each with the earlier path of its Application: a path that goes and a path that comes are one move when
 /// they belong to one Application.
-fn paired(paths: Vec<PreviewedPath>) -> Vec<(PreviewedPath, Option<String>)> {
+fn paired(paths: Vec<PreviewedPath>, branch: &BranchName) -> Vec<(PreviewedPath, Option<String>)> {
     let (mut gone, mut rest): (Vec<_>, Vec<_>) = paths.into_iter().partition(|path| path.new.is_none());
     let mut paired = Vec::new();
     for mut path in rest.drain(..) {
-        let moved = (path.old.is_none() && path.application.is_some())
-            .then(|| gone.iter().position(|gone| gone.application == path.application))
-            .flatten()
-            .map(|index| gone.remove(index));
-        let moved_from = moved.map(|gone| {
+        let moves_here = |gone: &PreviewedPath| match gone.former.as_ref().map(|former| &former.end) {
+            Some(End::Moves(to_branch, to)) => to_branch == branch && *to == path.path,
+            _ => false,
+        };
+        let moved = path.old.is_none().then(|| gone.iter().position(moves_here)).flatten();
+        let moved_from = moved.map(|index| gone.remove(index)).map(|gone| {
             path.old = gone.old;
             gone.path.to_string()
         });
@@ -294,7 +300,7 @@ impl EnvironmentDiff {
     ) -> Self {
         let dry_commits = branch.dry_sha_before.clone().map(|before| (before, branch.dry_sha.clone()));
         let options = Options { dry_commits, reveal_secrets, ..Options::default() };
-        let mut paths = paired(std::mem::take(&mut branch.paths));
+        let mut paths = paired(std::mem::take(&mut branch.paths), &branch.branch);
         for (path, moved_from) in &mut paths {
             let from = from_elsewhere.get(&(branch.branch.clone(), path.path.clone()));
             *moved_from = moved_from.take().or_else(|| from.cloned());

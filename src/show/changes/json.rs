@@ -7,7 +7,7 @@ use super::{ApplicationDiff, Changes, CommonChange, EnvironmentDiff, LikeEnviron
 use crate::diff::{self, Change, ObjectDiff, Place};
 use crate::hydrate::{BehindPath, Frozen, HeldAlone};
 use crate::manifest::ChangedObjects;
-use crate::preview::{InputChange, MergeBase};
+use crate::preview::{InputChange, MergeBase, NotCompared};
 use dry_files::diag::Diagnostic;
 use go_yaml::Value;
 
@@ -64,6 +64,8 @@ struct Environment<'a> {
     held: &'a [HeldAlone],
     #[serde(skip_serializing_if = "is_empty")]
     failures: &'a [Diagnostic],
+    #[serde(skip_serializing_if = "is_empty")]
+    not_compared: &'a [NotCompared],
     applications: Vec<Application<'a>>,
     #[serde(skip_serializing_if = "Option::is_none")]
     like: Option<Like<'a>>,
@@ -222,6 +224,7 @@ fn environment(environment: &EnvironmentDiff) -> Environment<'_> {
         behind: &branch.behind,
         held: &branch.held,
         failures: &branch.failures,
+        not_compared: &branch.not_compared,
         applications: environment.applications.iter().map(|one| application(one, environment)).collect(),
         like: environment.like.as_ref().map(|one| like(one, environment)),
     }

@@ -79,6 +79,7 @@ fn lines(changes: &Changes, limit: usize) -> String {
 fn environment_line(environment: &EnvironmentDiff) -> String {
     let overview = Overview::of(environment);
     let counts = match environment.renders() {
+        true if environment.is_unknown() => "cannot be compared".to_owned(),
         true if environment.applications.is_empty() => "no change".to_owned(),
         true => Some(overview.counts()).filter(|counts| !counts.is_empty()).unwrap_or("no object changes".to_owned()),
         false => "fails, so it stays as it is".to_owned(),
@@ -173,6 +174,7 @@ fn head(changes: &Changes, limit: usize) -> String {
         }
         let row = match environment.applications.len() {
             _ if !environment.renders() => "**fails, so it stays as it is** | | | | | |".to_owned(),
+            _ if environment.is_unknown() => "**cannot be compared** | | | | | |".to_owned(),
             0 => "no change | | | | | |".to_owned(),
             count => format!(
                 "{count} of {} | {} | {} | {} | {} | {} | {}",
@@ -190,6 +192,7 @@ fn head(changes: &Changes, limit: usize) -> String {
         let _ = writeln!(text, "| {} | {held_back}{row} |", code(branch));
     }
     more(&mut text, changes.environments.len(), "environments");
+    text += &not_compared(changes);
     if !changes.inputs.is_empty() {
         text += "\n**Inputs from elsewhere**\n\n";
         for input in changes.inputs.iter().take(SHOWN_MAX) {
@@ -304,6 +307,18 @@ fn more(text: &mut String, count: usize, what: &str) {
     if let Some(more) = line_of_more(count, SHOWN_MAX, format_args!(" {what}")) {
         let _ = writeln!(text, "\n{more}");
     }
+}
+
+/// What a dry commit does not hydrate, a line each.
+fn not_compared(changes: &Changes) -> String {
+    let environments = changes.environments.iter();
+    let all: Vec<_> = environments.flat_map(|one| one.branch.not_compared.iter().map(move |not| (one, not))).collect();
+    let mut text = if all.is_empty() { String::new() } else { "\n**Not compared**\n\n".to_owned() };
+    for (environment, one) in all.iter().take(SHOWN_MAX) {
+        let _ = writeln!(text, "- {}: {}", code(environment.branch.branch.as_str()), escaped(&one.to_string()));
+    }
+    more(&mut text, all.len(), "that cannot be compared");
+    text
 }
 
 struct Page<'a> {

@@ -173,6 +173,9 @@ fn becomes(environment: &EnvironmentDiff, overview: &Overview<'_>) -> String {
     if !environment.renders() {
         return "fails, so it stays as it is".to_owned();
     }
+    if let Some(whole) = environment.branch.not_compared.iter().find(|one| one.path.is_none()) {
+        return whole.to_string();
+    }
     let count = environment.applications.len();
     let new = match &environment.like {
         Some(like) => format!("new, like {}{}: ", like.branch, but_for(&like.words)),
@@ -183,6 +186,12 @@ fn becomes(environment: &EnvironmentDiff, overview: &Overview<'_>) -> String {
         0 => String::new(),
         1 => ", 1 Application fails".to_owned(),
         count => format!(", {count} Applications fail"),
+    };
+    let lacking = environment.branch.not_compared.iter().filter(|one| one.before).count();
+    let failed = match lacking {
+        0 => failed,
+        1 => format!("{failed}, 1 Application cannot be compared"),
+        count => format!("{failed}, {count} Applications cannot be compared"),
     };
     if count == 0 {
         return format!("no change{failed}");

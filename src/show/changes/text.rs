@@ -11,6 +11,8 @@ use super::overview::{but_for, overall, state};
 use super::repeats::{Here, Repeats};
 use super::{ApplicationDiff, Changes, EnvironmentDiff, LikeEnvironment, Mark, Overview, Row, noise_text};
 use crate::diff::{Change, Severity};
+use crate::hydrate::BehindPath;
+use crate::preview::NotCompared;
 use crate::show::causes::merged;
 use crate::show::{GONE_MAX, Paint, Style, wrap};
 
@@ -181,7 +183,14 @@ impl<'a> Text<'a> {
             return;
         }
         let _ = writeln!(self.text, "{name:width$}  {}", self.paint.by(style, &self.wrapped(&state, "    ")));
-        for behind in branch.behind.iter().take(NAMED_MAX) {
+        let of_paths: Vec<&NotCompared> = branch.not_compared.iter().filter(|one| one.path.is_some()).collect();
+        for one in of_paths.iter().take(NAMED_MAX) {
+            let line = self.wrapped(&one.to_string(), "    ");
+            let _ = writeln!(self.text, "  {}", self.paint.by(Style::Error, &line));
+        }
+        self.more(of_paths.len(), "Applications that cannot be compared");
+        let is_told = |path: &&BehindPath| of_paths.iter().any(|one| one.path.as_ref() == Some(&path.path));
+        for behind in branch.behind.iter().filter(|path| !is_told(path)).take(NAMED_MAX) {
             let style = if behind.paused { Style::Warning } else { Style::Error };
             let line = self.wrapped(&behind.to_string(), "    ");
             let _ = writeln!(self.text, "  {}", self.paint.by(style, &line));
