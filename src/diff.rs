@@ -37,9 +37,11 @@ use go_yaml::Value;
 
 use crate::manifest::{Manifest, encrypted};
 pub(crate) use align::{Line, lines};
-pub(crate) use danger::{Danger, Pruning, Severity, application_removed, is_same_cluster};
+pub(crate) use danger::{
+    Danger, Pruning, Remade, Severity, application_remade, application_removed, is_said_of_application, is_same_cluster,
+};
 pub(crate) use image::{Image, ImageChange};
-pub(crate) use model::Beside;
+pub(crate) use model::{Beside, OfProject};
 pub(crate) use noise::Noise;
 pub(crate) use path::{FieldPath, Step};
 pub(crate) use syncs::Syncs;
@@ -63,6 +65,8 @@ pub(crate) struct Options {
     pub handed_over: bool,
     /// Whether the Application goes with its objects.
     pub goes: bool,
+    /// Whether the last object of both sides is the Application itself, and the others what it renders.
+    pub has_application: bool,
     /// How its syncs apply objects.
     pub syncs: Syncs,
     /// Objects that the API server refuses, by their names after the change.

@@ -21,7 +21,7 @@ pub(crate) use exposed::{Exposed, exposed, key_in};
 pub(crate) use own_cluster::{OWN_CLUSTER, OWN_CLUSTER_NAME, as_known};
 pub(crate) use read::{NULL_ITEM, parts, read_until};
 pub use read::{Source, read};
-pub(crate) use scope::{defined_scope, is_cluster_kind, is_cluster_scoped};
+pub(crate) use scope::{defined_scope, is_cluster_kind, is_cluster_scoped, is_likely_of_cluster};
 pub(crate) use tabs::unreadable;
 pub(crate) use tally::{ChangedObjects, ObjectCounts};
 pub(crate) use tally::{Tally, plain_secrets, plain_secrets_in};

@@ -16,6 +16,7 @@ mod not_compared;
 mod one_by_one;
 mod owners;
 mod planned;
+mod projects;
 mod random_values;
 mod rehearsal;
 mod repoint;
@@ -25,11 +26,12 @@ use std::sync::Arc;
 
 use like::FutureBranch;
 use owners::{LookedAt, Owners, identity};
+use projects::Projects;
 
 pub(crate) use like::is_production;
 
 use crate::argo::{AppName, BranchName};
-use crate::diff::{Beside, Pruning, Syncs, Words};
+use crate::diff::{Beside, Pruning, Remade, Syncs, Words};
 use crate::hydrate::make::branch::Branch;
 use crate::hydrate::plan::skipped::LeftBehind;
 pub(crate) use crate::hydrate::report::Refusal;
@@ -197,6 +199,8 @@ pub(crate) struct PreviewedPath {
     pub pruning: Pruning,
     /// The Application that wrote to it before, when none or another one does now.
     pub former: Option<FormerApplication>,
+    /// The set that deletes the Application, where it made that and another document makes one of the name now.
+    pub remade: Option<Remade>,
     /// The namespace of objects that name none, if the Application says it.
     pub namespace: Option<String>,
     /// How syncs apply its objects.
@@ -352,6 +356,7 @@ fn compare(
     if !made.starts_at_base() {
         read_trees_before(&mut made)?;
     }
+    let projects = Projects::read(&mut made, base)?;
     let Run { found, branches, report, departures, trees, preview, since, .. } = made;
     let buffer = &found.buffer;
     let looked_at = match &preview {
@@ -407,6 +412,8 @@ fn compare(
             );
         }
         let beside = beside::beside(buffer, (new, kept), &paths, &owners)?;
+        let of_projects = projects.applications(&name, trees.known(dry).map(|tree| &**tree), buffer)?;
+        let beside = beside.with_applications(of_projects);
         environments.push(PreviewedBranch {
             like: likes.remove(&name).filter(|_| mistakes.is_empty()),
             branch: name,
@@ -492,7 +499,7 @@ fn paths(
             changed.insert(path, [change.old, change.new]);
         }
     }
-    let others = owners.taken_over().chain(owners.redeployed());
+    let others = owners.taken_over().chain(owners.redeployed()).chain(owners.all_remade());
     for path in others.filter(|path| !changed.contains_key(*path)).collect::<BTreeSet<_>>() {
         let file = format!("{path}/{MANIFEST}");
         changed.insert(path.clone(), [buffer.entry(old, &file)?, buffer.entry(new, &file)?]);
@@ -506,6 +513,7 @@ fn paths(
             made_by: found.and_then(|application| application.maker.as_ref()).map(ToString::to_string),
             rule: found.and_then(|application| application.rule),
             pruning: owners.pruning(&path),
+            remade: owners.remade(&path),
             former: former.map(|former| FormerApplication { name: former.name.clone(), end: owners.end(former) }),
             namespace: found.and_then(|application| application.destination_namespace.clone()),
             syncs: found.map(|application| Syncs::of(&application.deployed.object())).unwrap_or_default(),

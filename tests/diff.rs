@@ -8,6 +8,7 @@ use serde_json::Value;
 use crate::push::{config_map, dry};
 use crate::support::{Lab, Repo};
 
+mod argocd;
 mod commits;
 mod dangers;
 mod moves;

@@ -38,9 +38,11 @@ mod oversized;
 mod peers;
 mod ports;
 mod privilege;
+mod projects;
 mod pruning;
 mod quantity;
 mod quotas;
+mod remade;
 mod replaced;
 mod resources;
 mod rights;
@@ -61,9 +63,10 @@ use super::pair::{Pair, text};
 use crate::manifest::Manifest;
 use go_yaml::Value;
 
-pub(crate) use application::{is_same_cluster, removed as application_removed};
+pub(crate) use application::{is_said_of_application, is_same_cluster, removed as application_removed};
 pub(super) use around::Around;
 pub(crate) use pruning::Pruning;
+pub(crate) use remade::{Remade, remade as application_remade};
 pub(crate) use severity::Severity;
 pub(crate) use what::What;
 
@@ -152,6 +155,8 @@ fn removed<'a>(old: &'a Manifest, pair: &Pair<'a>, around: &Around<'a>) -> Vec<D
     needed
         .into_iter()
         .chain(lost)
+        .chain(application::orphaned(old, around))
+        .chain(projects::removed(old, around))
         .chain(autoscaling::removed(old, around))
         .chain(accounts::unbound(old, None, around))
         .chain(gates::removed(old, around))
@@ -168,7 +173,8 @@ fn changed<'a>(old: &'a Manifest, new: &'a Manifest, pair: &Pair<'a>, around: &A
     found.extend(crd::fields_gone(old, new, around));
     found.extend(availability::scaled(old, new));
     found.extend(autoscaling::stopped(old, new));
-    found.extend(application::changed(old, new));
+    found.extend(application::changed(old, new, around));
+    found.extend(projects::changed(old, new, around));
     found.extend(needed::gone(pair, around));
     found.extend(needed::keys_gone(old, new, around));
     found.extend(stale::config(old, new, around));

@@ -91,6 +91,7 @@ fn judge<'a>(paths: &'a [Sides], pairs: &[Vec<Pair<'a>>], model: &'a Model<'a>) 
                 is_handed_over: path.options.handed_over || pair.moved_from.is_some(),
                 defaults: [namespaces(from)[0], namespaces(number)[1]],
                 syncs: &path.options.syncs,
+                rendered: rendered(pair, path),
                 model,
             };
             let mut dangers = dangers(pair, &around);
@@ -103,4 +104,10 @@ fn judge<'a>(paths: &'a [Sides], pairs: &[Vec<Pair<'a>>], model: &'a Model<'a>) 
         all.push(pairs.iter().map(of_pair).collect());
     }
     all
+}
+
+/// What an Application rendered before, where a pair is that one.
+fn rendered<'a>(pair: &Pair<'a>, path: &'a Sides) -> Option<&'a [Manifest]> {
+    let (application, rendered) = path.old.split_last().filter(|_| path.options.has_application)?;
+    pair.old.is_some_and(|old| std::ptr::eq(old, application)).then_some(rendered)
 }

@@ -6,6 +6,7 @@
 //!
 //! Lists by kind and the index of names are made at once. The index of things and uses is made when the first rule asks for it.
 
+mod applications;
 mod autoscaler;
 mod beside;
 mod domain;
@@ -25,8 +26,10 @@ use go_yaml::Value;
 
 use crate::manifest::{Manifest, is_cluster_scoped};
 
+use applications::Applications;
+pub(super) use applications::{Application, Rendered};
 pub(super) use autoscaler::Autoscaler;
-pub(crate) use beside::Beside;
+pub(crate) use beside::{Beside, OfProject};
 pub(super) use domain::is_for;
 pub(super) use encrypted::{encrypts, served_by};
 pub(super) use hosts::Through;
@@ -80,6 +83,7 @@ pub(super) struct Side<'a> {
     /// Where the first object of each name is in `all`.
     names: HashMap<[&'a str; 4], usize>,
     links: OnceLock<Links<'a>>,
+    applications: OnceLock<Applications>,
 }
 
 /// What there is, and who needs it.
@@ -123,6 +127,7 @@ impl<'a> Side<'a> {
             hosts: hosts::Hosts::default(),
             names: HashMap::new(),
             links: OnceLock::new(),
+            applications: OnceLock::new(),
         };
         for placed in objects {
             let manifest = placed.manifest;
@@ -233,6 +238,16 @@ impl<'a> Side<'a> {
     /// Who needs a thing, and how.
     pub(super) fn users(&self, thing: &Thing) -> &[(Placed<'a>, Use)] {
         self.links().users.get(thing).map_or(&[], Vec::as_slice)
+    }
+
+    /// The Applications of a project: those of the dry tree, and those among the objects. Each once, by name.
+    pub(super) fn of_project(&self, project: &str) -> &[Application] {
+        let all = || {
+            let mut all = self.beside.applications();
+            self.all.iter().for_each(|placed| all.add_object(placed.manifest));
+            all.sorted()
+        };
+        self.applications.get_or_init(all).of(project)
     }
 
     fn links(&self) -> &Links<'a> {

@@ -432,7 +432,7 @@ impl DryTree {
     }
 
     /// Whether it has a maker, which may make nothing.
-    fn has_maker(&self, by: &By) -> bool {
+    pub(crate) fn has_maker(&self, by: &By) -> bool {
         match by {
             By::ApplicationSet { .. } => self.discovered.sets.iter().any(|found| found.set.by() == *by),
             By::Application { .. } => self.has_parent(by),

@@ -61,6 +61,12 @@ pub(crate) fn is_cluster_scoped(group: &str, kind: &str) -> Option<bool> {
     (is_of_cluster || is_own || custom::is_namespaced(group, kind)).then_some(is_of_cluster)
 }
 
+/// Whether an object is in no namespace, as far as its kind says: a custom kind that is not known is taken by its name.
+pub(crate) fn is_likely_of_cluster(manifest: &Manifest) -> bool {
+    let (group, kind) = (manifest.home_group(), manifest.kind());
+    is_cluster_scoped(group, kind).unwrap_or_else(|| kind.starts_with("Cluster"))
+}
+
 /// The group and kind that a CRD defines, and whether objects of it are in no namespace.
 pub(crate) fn defined_scope(definition: &Manifest) -> Option<((&str, &str), bool)> {
     if (definition.group(), definition.kind()) != ("apiextensions.k8s.io", "CustomResourceDefinition") {

@@ -15,6 +15,9 @@ const BYTES_MAX: usize = 16 << 20;
 /// Keys by which objects name others, or serve hosts. An item of a list has none.
 const NAMING: [&str; 7] = ["name", "namespace", "claimName", "secretName", "serviceAccountName", "serviceName", "host"];
 
+/// How a manifest has a kind that is judged by the Applications among the objects.
+const PROJECT: &[u8] = b"kind: AppProject";
+
 /// Those of a branch that has the tree `new`, and those `kept` that it would have beside them.
 pub(super) fn beside(
     buffer: &ObjectBuffer<'_>,
@@ -45,6 +48,9 @@ pub(super) fn beside(
 /// Whether the manifests of a path before and after differ in a line that may name something.
 fn names_another(path: &PreviewedPath) -> bool {
     let (Some(old), Some(new)) = (&path.old, &path.new) else { return true };
+    if old.windows(PROJECT.len()).any(|window| window == PROJECT) {
+        return true;
+    }
     let [old, new]: [BTreeSet<&[u8]>; 2] = [old, new].map(|text| text.split(|byte| *byte == b'\n').collect());
     old.symmetric_difference(&new).any(|line| is_naming(line))
 }

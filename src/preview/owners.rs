@@ -10,7 +10,7 @@ use std::sync::Arc;
 
 use super::End;
 use crate::argo::{AppName, Application, BranchName, By, Keeps, Removal};
-use crate::diff::Pruning;
+use crate::diff::{Pruning, Remade};
 use crate::hydrate::dry_tree::{DryTree, DryTrees};
 use crate::hydrate::plan::since::Since;
 use crate::repo::ObjectId;
@@ -106,6 +106,30 @@ impl<'t> Owners<'t> {
     /// The paths whose Application is deployed in another way than before.
     pub(super) fn redeployed(&self) -> impl Iterator<Item = &'t RepoPath> {
         self.after.keys().copied().filter(|path| self.deployed(path).is_some())
+    }
+
+    /// The set that deletes the Application of a path, since it makes it no more, while another document makes one of its name.
+    pub(super) fn remade(&self, path: &RepoPath) -> Option<Remade> {
+        let after = self.after.get(path)?;
+        let before = self.same.before(after)?;
+        let maker = before.maker.as_ref().filter(|maker| maker.keeps == Keeps::Nothing)?;
+        let By::ApplicationSet { namespace, name } = &maker.by else { return None };
+        let is_it = |by: &By| match by {
+            By::ApplicationSet { namespace: of, name: other } => {
+                name == other && (namespace == of || namespace.is_none() || of.is_none())
+            }
+            By::Application { .. } | By::Root { .. } => false,
+        };
+        let is_made = after.maker.as_ref().is_some_and(|maker| is_it(&maker.by));
+        let policy = before.sync_policy;
+        let cascades = policy.cascades || maker.adds_finalizer && !policy.has_finalizer;
+        let goes = !is_made && cascades && policy.delete != Removal::Forbidden;
+        goes.then(|| Remade { set: name.clone(), set_goes: !self.tree.is_some_and(|tree| tree.has_maker(&maker.by)) })
+    }
+
+    /// The paths of Applications that sets delete while other documents make them.
+    pub(super) fn all_remade(&self) -> impl Iterator<Item = &'t RepoPath> {
+        self.after.keys().copied().filter(|path| self.remade(path).is_some())
     }
 
     /// The paths that an Application writes to which another one wrote to before.

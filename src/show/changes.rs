@@ -107,6 +107,8 @@ pub(crate) struct ApplicationDiff {
     pub unreadable: Option<String>,
     /// The Application as an object of the cluster, and what goes with it, where it goes.
     pub goes: Option<(ObjectName, Danger)>,
+    /// The Application as one of the objects, where that changes: the last of those of its name.
+    pub itself: Option<ObjectName>,
 }
 
 impl Changes {
@@ -190,6 +192,11 @@ impl ApplicationDiff {
         own.chain(self.objects.iter().flat_map(|object| object.dangers.iter().map(|danger| (danger, &object.object))))
     }
 
+    /// Whether its set deletes it, with its objects, before they are made anew as they are.
+    pub(crate) fn is_remade(&self) -> bool {
+        self.goes.is_some() && self.change == Change::Changed && self.objects.is_empty()
+    }
+
     /// Whether it has its name and place of before, or had none.
     fn is_in_place(&self) -> bool {
         self.renamed_from.is_none() && self.moved_from.is_none()
@@ -211,7 +218,8 @@ impl ApplicationDiff {
         if let Some(why) = &self.unreadable {
             return vec![format!("what is on the branch cannot be compared: {why}")];
         }
-        let notes: Vec<String> = self.effect.iter().chain(&self.handed_over).cloned().collect();
+        let remade = self.is_remade().then(|| "the same objects, which go with it and come again".to_owned());
+        let notes: Vec<String> = self.effect.iter().chain(&self.handed_over).cloned().chain(remade).collect();
         let is_empty = self.objects.is_empty() && notes.is_empty();
         let is_same = is_empty && self.change == Change::Changed && self.moved_from.is_none();
         if is_same { vec!["the same objects, written differently".to_owned()] } else { notes }
@@ -352,7 +360,8 @@ fn applications(paths: Vec<(PreviewedPath, Option<String>)>, known: &Known<'_>) 
                 _ => Change::Changed,
             },
             effect: effect::of(&path, &objects, sides.old.len() - usize::from(path.deployed.is_some())),
-            goes: goes(&path, &objects),
+            goes: goes(&path, &objects).or_else(|| remade(&path, sides)),
+            itself: itself(&path, &objects, sides),
             renamed_from: path.former.filter(|_| path.new.is_some()).map(|former| former.name),
             path: path.path,
             name: path.application,
@@ -378,13 +387,30 @@ fn applications(paths: Vec<(PreviewedPath, Option<String>)>, known: &Known<'_>) 
 fn goes(path: &PreviewedPath, objects: &[ObjectDiff]) -> Option<(ObjectName, Danger)> {
     let name = path.application.as_ref().filter(|_| is_going(path))?;
     let removed = objects.iter().filter(|object| object.change == Change::Removed).count();
-    let object = ObjectName {
+    Some((application_object(name), diff::application_removed(removed, path.pruning)?))
+}
+
+/// What goes with an Application that its set deletes before it is made anew.
+fn remade(path: &PreviewedPath, sides: &Sides) -> Option<(ObjectName, Danger)> {
+    let (name, set) = (path.application.as_ref()?, path.remade.as_ref()?);
+    let rendered = sides.old.len() - usize::from(sides.options.has_application);
+    Some((application_object(name), diff::application_remade(set, sides.old.iter().take(rendered))?))
+}
+
+fn application_object(name: &AppName) -> ObjectName {
+    ObjectName {
         api_version: "argoproj.io/v1alpha1".to_owned(),
         kind: "Application".to_owned(),
         namespace: String::new(),
         name: name.to_string(),
-    };
-    Some((object, diff::application_removed(removed, path.pruning)?))
+    }
+}
+
+/// The Application as one of the objects that differ, or as one that goes.
+fn itself(path: &PreviewedPath, objects: &[ObjectDiff], sides: &Sides) -> Option<ObjectName> {
+    let changed = sides.new.last().filter(|_| sides.options.has_application).map(ObjectName::of);
+    let changed = changed.filter(|name| objects.iter().any(|object| object.object == *name));
+    changed.or_else(|| path.application.as_ref().filter(|_| path.new.is_none()).map(application_object))
 }
 
 /// Whether an Application goes with its path.
@@ -405,7 +431,7 @@ fn sides(path: &PreviewedPath, known: &Known<'_>) -> (Sides, Option<String>) {
         let Some(text) = text else { return Ok(Vec::new()) };
         manifest::read(text, Source::Output("the environment branch")).map_err(|error| error.diagnostic.message)
     };
-    let options = Options {
+    let mut options = Options {
         pruning: if stays_in_cluster { path.pruning } else { Pruning::Left },
         namespace: path.namespace.clone(),
         namespace_before: deployed.filter(|_| stays_in_cluster).and_then(|[old, _]| destination(old)),
@@ -421,6 +447,7 @@ fn sides(path: &PreviewedPath, known: &Known<'_>) -> (Sides, Option<String>) {
             if let Some([Ok(before), Ok(after)]) = deployed.map(|both| both.map(|one| Manifest::new(one.clone()))) {
                 old.push(before);
                 new.push(after);
+                options.has_application = true;
             }
             (Sides { old, new, options }, None)
         }

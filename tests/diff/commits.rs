@@ -132,7 +132,7 @@ fn an_application_among_the_objects_of_another_one_that_goes_takes_what_it_deplo
     };
     let rest = [config_map("web", "one")];
     assert_eq!(said(&[child("resources-finalizer.argocd.argoproj.io"), rest[0].clone()], &rest), ["outage removed"]);
-    assert_eq!(said(&[child(""), rest[0].clone()], &rest), [""; 0]);
+    assert_eq!(said(&[child(""), rest[0].clone()], &rest), ["other applicationOrphaned"]);
 }
 
 /// A Deployment that has its data on a claim.

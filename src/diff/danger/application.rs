@@ -1,21 +1,29 @@
 //! Argo CD's Applications: where they deploy to, and what they do to what is there.
 
+mod releases;
+mod sets;
+
 use go_yaml::Value;
 
-use super::{Danger, Pruning, Severity, What, items};
-use crate::manifest::{Manifest, OWN_CLUSTER, OWN_CLUSTER_NAME};
+use super::{Around, Danger, Pruning, Severity, What, items};
+use crate::manifest::{Manifest, OWN_CLUSTER, OWN_CLUSTER_NAME, is_likely_of_cluster};
 
 /// The finalizer by which what an Application deploys is deleted with it; how that is done may follow behind a `/`.
 const FINALIZER: &str = "resources-finalizer.argocd.argoproj.io";
 
-/// Where an Application deploys to, and which objects it removes or replaces there.
-pub(super) fn changed(old: &Manifest, new: &Manifest) -> Vec<Danger> {
-    if (old.home_group(), old.kind()) != ("argoproj.io", "Application") {
-        return Vec::new();
+/// Where an Application deploys to, and which objects it removes or replaces there; the same of those that a set makes.
+pub(super) fn changed(old: &Manifest, new: &Manifest, around: &Around<'_>) -> Vec<Danger> {
+    match (old.home_group(), old.kind()) {
+        ("argoproj.io", "Application") => deployed((old.object(), new.object()), around),
+        ("argoproj.io", "ApplicationSet") => sets::changed(old.object(), new.object(), around),
+        _ => Vec::new(),
     }
-    let [old, new] = [old.object(), new.object()];
+}
+
+/// What becomes of what an Application, or each of a template, deploys.
+fn deployed((old, new): (&Value, &Value), around: &Around<'_>) -> Vec<Danger> {
     let mut dangers = Vec::new();
-    if let Some(what) = destination(old, new) {
+    if let Some(what) = destination(old, new, around) {
         let is_other_cluster = matches!(what, What::ClusterChanged { .. });
         dangers.push(Danger::new(if is_other_cluster { Severity::Outage } else { Severity::Other }, what));
     }
@@ -27,7 +35,14 @@ pub(super) fn changed(old: &Manifest, new: &Manifest) -> Vec<Danger> {
         let forced = has_option(new, "Force=true");
         dangers.push(Danger::new(Severity::Outage, What::Replaces { forced }));
     }
+    dangers.extend(releases::renamed(old, new));
     dangers
+}
+
+/// Whether a danger of an Application as an object of another one is known better of what it deploys.
+pub(crate) fn is_said_of_application(danger: &Danger) -> bool {
+    let kinds = ["clusterChanged", "destinationNamespaceChanged", "startsPruning", "replaces", "releaseRenamed"];
+    kinds.contains(&danger.kind())
 }
 
 /// What goes with an Application that is no longer there; none where its objects stay.
@@ -66,18 +81,35 @@ pub(super) fn loss(old: &Manifest) -> Option<&'static str> {
     }
 }
 
+/// An Application, or a set, among the objects of another one that goes while what it deploys stays.
+pub(super) fn orphaned(old: &Manifest, around: &Around<'_>) -> Option<Danger> {
+    let pruning = around.pruning.of(old);
+    let text = match (old.home_group(), old.kind()) {
+        ("argoproj.io", "Application") => "removed: its objects stay, and nothing manages them",
+        ("argoproj.io", "ApplicationSet") => {
+            "removed with its Applications: their objects stay, and nothing manages them"
+        }
+        _ => return None,
+    };
+    let advice = "check that they are meant to stay: the resources finalizer of the Application takes them along";
+    let is_left = loss(old).is_none() && pruning.removes();
+    is_left.then(|| Danger::said(Severity::Other, "applicationOrphaned", text.to_owned(), advice).pruned(pruning))
+}
+
 /// What becomes of its objects when the destination changes.
 ///
 /// Argo CD looks at one cluster only: in the one that it leaves, nothing is removed. In the same cluster, objects of the old
 /// namespace are those that git no longer has.
 ///
 /// Reference: argo-cd issues 1640 and 9172; docs/user-guide/resource_tracking.md.
-fn destination(old: &Value, new: &Value) -> Option<What> {
+fn destination(old: &Value, new: &Value, around: &Around<'_>) -> Option<What> {
     if let Some((from, to, may_be_same)) = clusters(old, new) {
         return Some(What::ClusterChanged { from, to, may_be_same });
     }
     let [from, to] = [old, new].map(|application| destination_field(application, "namespace"));
-    if from == to || from.is_empty() || to.is_empty() {
+    let lacks_namespace = |object: &Manifest| object.namespace().is_empty() && !is_likely_of_cluster(object);
+    let stays = around.rendered.is_some_and(|objects| !objects.iter().any(lacks_namespace));
+    if from == to || from.is_empty() || to.is_empty() || stays {
         return None;
     }
     let left = match pruning(new) {

@@ -19,7 +19,7 @@ struct Case {
 }
 
 fn cases() -> Vec<Case> {
-    ["changes.yaml", "environments.yaml", "beside.yaml", "equal.yaml", "commits.yaml", "judged.yaml", "public.yaml"]
+    ["changes.yaml", "environments.yaml", "beside.yaml", "equal.yaml", "commits.yaml", "judged.yaml", "public.yaml", "argocd.yaml"]
         .into_iter()
         .flat_map(read_cases)
         .collect()

@@ -1,17 +1,32 @@
 //! What is beside the Applications of a branch that change: the objects of those that do not.
 
 use std::collections::{BTreeMap, BTreeSet};
-use std::sync::OnceLock;
+use std::sync::{Arc, OnceLock};
 
+use go_yaml::Value;
+
+use super::applications::Applications;
 use super::hosts::Hosts;
 use super::{LISTED, Placed, Thing, Through, encrypts, hosts, provided_by};
-use crate::manifest::{Source, defined_scope, read};
+use crate::manifest::{Manifest, Source, defined_scope, read};
+
+/// An Application of the dry tree, and what it renders.
+#[derive(Debug, Clone, Default)]
+pub(crate) struct OfProject {
+    /// The Application as an object of the cluster; its sources may be missing.
+    pub application: Arc<Value>,
+    /// The URLs of its sources.
+    pub sources: Vec<String>,
+    /// Its `manifest.yaml`, if that is known.
+    pub manifest: Option<Vec<u8>>,
+}
 
 /// `manifest.yaml` of the Applications that do not change. It is read when a rule asks for what no other object provides.
 #[derive(Debug, Clone, Default)]
 pub(crate) struct Beside {
     manifests: Vec<(Vec<u8>, Option<String>)>,
     is_cut: bool,
+    applications: Vec<OfProject>,
     known: OnceLock<Known>,
 }
 
@@ -25,12 +40,29 @@ struct Known {
     kinds: BTreeSet<(&'static str, String)>,
     /// Kinds that CRDs define, and whether objects of them are in no namespace.
     scopes: BTreeMap<(String, String), bool>,
+    applications: Vec<Manifest>,
 }
 
 impl Beside {
     /// Of manifests, each with the namespace of objects that name none, if that is known. `is_cut` where there are others, which are not known.
     pub(crate) fn new(manifests: Vec<(Vec<u8>, Option<String>)>, is_cut: bool) -> Self {
-        Self { manifests, is_cut, known: OnceLock::new() }
+        Self { manifests, is_cut, applications: Vec::new(), known: OnceLock::new() }
+    }
+
+    /// With the Applications that a changed AppProject may be for.
+    pub(crate) fn with_applications(mut self, applications: Vec<OfProject>) -> Self {
+        self.applications = applications;
+        self
+    }
+
+    /// The Applications of the dry tree that are known, and those among the objects here.
+    pub(super) fn applications(&self) -> Applications {
+        let mut all = Applications::default();
+        for one in &self.applications {
+            all.add(&one.application, &one.sources, one.manifest.as_deref());
+        }
+        self.known().applications.iter().for_each(|object| all.add_object(object));
+        all
     }
 
     /// Whether there are objects that are not known.
@@ -82,6 +114,9 @@ impl Beside {
                     let defined = defined_scope(&manifest);
                     known.scopes.extend(defined.map(|((group, kind), is)| ((group.to_owned(), kind.to_owned()), is)));
                     known.kinds.extend(kind.map(|kind| (*kind, placed.namespace.to_owned())));
+                    if (manifest.home_group(), manifest.kind()) == ("argoproj.io", "Application") {
+                        known.applications.push(manifest);
+                    }
                 }
             }
             known

@@ -222,7 +222,8 @@ fn kinds<'a>(applications: impl Iterator<Item = &'a ApplicationDiff> + Clone) ->
     let counts = [
         (count(|one| one.renamed_from.is_some()), "renamed"),
         (count(|one| one.renamed_from.is_none() && one.moved_from.is_some()), "moved"),
-        (count(|one| one.is_in_place() && one.change == Change::Changed), "written differently"),
+        (count(ApplicationDiff::is_remade), "made anew"),
+        (count(|one| one.is_in_place() && one.change == Change::Changed && !one.is_remade()), "written differently"),
         (count(|one| one.is_in_place() && one.change == Change::Added), "added"),
         (count(|one| one.is_in_place() && one.change == Change::Removed), "removed"),
     ];

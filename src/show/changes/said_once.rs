@@ -1,10 +1,10 @@
 //! What is known in two ways is said in one: of what an API server refuses that it is a danger of the object, and no warning beside
-//! that; of an Application that goes how many objects go with it, and not again of the object that its parent has of it.
+//! that; of an Application what it does to what it deploys, and not again of the object that its parent has of it.
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use super::EnvironmentDiff;
-use crate::diff::{Change, ObjectName};
+use super::{ApplicationDiff, EnvironmentDiff};
+use crate::diff::{Change, ObjectDiff, ObjectName, is_said_of_application};
 use crate::preview::Refusal;
 use dry_files::diag::Diagnostic;
 use dry_files::path::RepoPath;
@@ -51,16 +51,83 @@ pub(super) fn refused(branch: &str, refusals: &[Refusal]) -> BTreeMap<RepoPath, 
     refused
 }
 
-/// Drops what is said of Applications as objects of their parents that go, where it is said of what they deploy.
+/// Drops what is said of Applications as objects of their parents, and of sets, where it is said of what they deploy.
 pub(super) fn applications(environments: &mut [EnvironmentDiff]) {
-    let all = environments.iter().flat_map(|environment| &environment.applications);
-    let going: BTreeSet<String> = all.filter_map(|one| Some(one.goes.as_ref()?.0.name.clone())).collect();
-    let objects = environments.iter_mut().flat_map(|environment| &mut environment.applications);
-    let objects = objects.flat_map(|application| &mut application.objects);
-    for object in objects.filter(|one| one.change == Change::Removed && one.object.is_application()) {
-        if going.contains(&object.object.name) {
-            object.dangers.retain(|danger| danger.kind() != "removed");
+    let told: Vec<Told> = environments.iter().enumerate().flat_map(|(number, one)| Told::all(number, one)).collect();
+    for (number, environment) in environments.iter_mut().enumerate() {
+        for application in &mut environment.applications {
+            let of_itself = application.itself.clone();
+            let own = application.objects.iter().rposition(|object| Some(&object.object) == of_itself.as_ref());
+            for (index, object) in application.objects.iter_mut().enumerate() {
+                if Some(index) != own {
+                    drop_told(object, number, &told);
+                }
+            }
         }
+    }
+}
+
+/// An Application of which something is told at what it deploys.
+struct Told {
+    environment: usize,
+    /// As an object, which may name no namespace.
+    name: String,
+    namespace: String,
+    made_by: Option<String>,
+    /// Whether it goes.
+    goes: bool,
+    /// Whether it is listed as an object.
+    is_object: bool,
+}
+
+impl Told {
+    fn all(environment: usize, of: &EnvironmentDiff) -> Vec<Self> {
+        let told = |application: &ApplicationDiff| {
+            let itself = application.itself.as_ref();
+            Some(Self {
+                environment,
+                name: application.name.as_ref()?.to_string(),
+                namespace: itself.map(|itself| itself.namespace.clone()).unwrap_or_default(),
+                made_by: application.made_by.clone(),
+                goes: application.change == Change::Removed,
+                is_object: itself.is_some(),
+            })
+        };
+        of.applications.iter().filter_map(told).collect()
+    }
+
+    fn is(&self, object: &ObjectName) -> bool {
+        let is_of = |namespace: &str| namespace.is_empty() || namespace == object.namespace;
+        self.name == object.name && (object.namespace.is_empty() || is_of(&self.namespace))
+    }
+}
+
+/// Drops the dangers of an object of an environment that are told elsewhere: in that environment, else in the only one that tells any.
+fn drop_told(object: &mut ObjectDiff, environment: usize, told: &[Told]) {
+    if object.object.is_application() {
+        let mut of_it: Vec<&Told> = told.iter().filter(|told| told.is(&object.object)).collect();
+        if of_it.iter().any(|told| told.environment == environment) {
+            of_it.retain(|told| told.environment == environment);
+        } else if of_it.len() > 1 {
+            of_it.clear();
+        }
+        let goes = of_it.iter().any(|told| told.goes);
+        let is_object = of_it.iter().any(|told| told.is_object && !told.goes);
+        object.dangers.retain(|danger| {
+            let is_told = match danger.kind() {
+                "removed" | "applicationOrphaned" => goes && object.change == Change::Removed,
+                "releaseRenamed" => !of_it.is_empty(),
+                _ => is_object && is_said_of_application(danger),
+            };
+            !is_told
+        });
+    } else if object.object.kind == "ApplicationSet" {
+        let maker = format!("ApplicationSet `{}` ", object.object.name);
+        let makes = |told: &&Told| told.made_by.as_ref().is_some_and(|by| by.starts_with(&maker));
+        let is_made = told.iter().any(|told| makes(&told));
+        object
+            .dangers
+            .retain(|danger| !is_made || !is_said_of_application(danger) && danger.kind() != "clustersChosen");
     }
 }
 

@@ -1,0 +1,37 @@
+//! Applications that are deleted, with what they deploy, before they are made anew.
+
+use super::{Danger, Pruning, Severity, lost};
+use crate::manifest::Manifest;
+
+/// An Application that a set deletes while another document makes one of its name.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) struct Remade {
+    /// The name of the set.
+    pub set: String,
+    /// Whether the set goes too.
+    pub set_goes: bool,
+}
+
+/// What goes with it: all that it deploys, by its finalizer.
+///
+/// Reference: argo-cd 3.4 applicationset/controllers/applicationset_controller.go `deleteInCluster`;
+/// docs/operator-manual/applicationset/Application-Deletion.md: an apply of another document keeps the ownerReferences.
+pub(crate) fn remade<'a>(remade: &Remade, objects: impl Iterator<Item = &'a Manifest>) -> Option<Danger> {
+    let going: Vec<&Manifest> = objects.filter(|object| Pruning::Cascade.of(object) == Pruning::Cascade).collect();
+    let all = match going.len() {
+        0 => return None,
+        1 => "its object".to_owned(),
+        count => format!("its {count} objects"),
+    };
+    let loses_data = |object: &&Manifest| matches!(lost::loss(object), Some((Severity::DataLoss, _)));
+    let severity = if going.iter().any(loses_data) { Severity::DataLoss } else { Severity::Outage };
+    let text = format!(
+        "its ApplicationSet {} deletes it, and {all} with it, before the other document makes it anew",
+        remade.set
+    );
+    let advice = match remade.set_goes {
+        true => "delete the set with `kubectl delete applicationset --cascade=orphan` before this is merged",
+        false => "set `syncPolicy.applicationsSync: create-update` in the set in a commit before this one",
+    };
+    Some(Danger::said(severity, "applicationRemade", text, advice))
+}
