@@ -401,12 +401,17 @@ fn compare(
         let mut kept = Vec::new();
         if let Some(before) = not_hydrated.filter(|_| mistakes.is_empty()) {
             let was_there = |path: &RepoPath| paths.iter().any(|one| one.path == *path && one.old.is_some());
-            not_compared = before.not_compared(&name, (&mut behind, &report.mistakes), was_there);
+            not_compared = before.not_compared((&name, dry), (&mut behind, &report.mistakes), was_there);
             let is_left = |path: &RepoPath| {
                 let is_of = |of: &Option<RepoPath>| of.as_ref().is_none_or(|of| of == path);
                 not_compared.iter().any(|one| is_of(&one.path)) || behind.iter().any(|one| one.path == *path)
             };
-            let left: Vec<PreviewedPath> = paths.extract_if(.., |one| is_left(&one.path)).collect();
+            let is_whole = not_compared.iter().any(|one| one.path.is_none());
+            for path in paths.iter_mut().filter(|path| path.remade.is_some() && is_left(&path.path)) {
+                (path.old, path.new) = (None, None);
+            }
+            let left = paths.extract_if(.., |one| is_whole || one.remade.is_none() && is_left(&one.path));
+            let left: Vec<PreviewedPath> = left.collect();
             kept.extend(
                 left.into_iter().filter(|one| one.new.is_none()).filter_map(|one| Some((one.old?, one.namespace))),
             );

@@ -18,10 +18,13 @@ const NAMING: [&str; 7] = ["name", "namespace", "claimName", "secretName", "serv
 /// How a manifest has a kind that is judged by the Applications among the objects.
 const PROJECT: &[u8] = b"kind: AppProject";
 
+/// A manifest, with the namespace of objects that name none.
+pub(super) type Placed = (Vec<u8>, Option<String>);
+
 /// Those of a branch that has the tree `new`, and those `kept` that it would have beside them.
 pub(super) fn beside(
     buffer: &ObjectBuffer<'_>,
-    (new, kept): (ObjectId, Vec<(Vec<u8>, Option<String>)>),
+    (new, kept): (ObjectId, Vec<Placed>),
     paths: &[PreviewedPath],
     owners: &Owners<'_>,
 ) -> Result<Beside, HydrateError> {

@@ -97,7 +97,7 @@ impl Before {
     /// there shows that dry commit.
     pub(super) fn not_compared(
         &self,
-        branch: &BranchName,
+        (branch, dry): (&BranchName, ObjectId),
         (behind, failures): (&mut [BehindPath], &[Diagnostic]),
         was_there: impl Fn(&RepoPath) -> bool,
     ) -> Vec<NotCompared> {
@@ -114,12 +114,10 @@ impl Before {
             }];
         }
         let mut all = Vec::new();
-        for path in behind.iter_mut() {
-            if path.dry_sha.is_none() && was_there(&path.path) {
-                path.dry_sha = Some(self.dry_sha.clone());
-            }
+        for path in behind.iter_mut().filter(|path| path.dry_sha.is_none() && was_there(&path.path)) {
+            path.dry_sha = Some(self.dry_sha.clone());
             if !path.paused && path.held.is_none() {
-                all.push(of_path(path, (String::new(), false), failures));
+                all.push(of_path(path, (dry.to_string(), false), failures));
             }
         }
         let is_behind_too = |path: &BehindPath| behind.iter().any(|one| one.path == path.path);
@@ -140,7 +138,7 @@ fn of_path(path: &BehindPath, (dry_sha, before): (String, bool), failures: &[Dia
         Some(failure) => one_line(&failure.message),
         None if path.held.is_some() => "the setting `hold` keeps it".to_owned(),
         None if path.paused => "it is paused there".to_owned(),
-        None => "it fails".to_owned(),
+        None => "an input of it fails".to_owned(),
     };
     NotCompared { application: Some(name.to_owned()), path: Some(path.path.clone()), dry_sha, before, cause }
 }

@@ -111,7 +111,7 @@ impl<'t> Owners<'t> {
     /// The set that deletes the Application of a path, since it makes it no more, while another document makes one of its name.
     pub(super) fn remade(&self, path: &RepoPath) -> Option<Remade> {
         let after = self.after.get(path)?;
-        let before = self.same.before(after)?;
+        let before = self.same.made_before(after)?;
         let maker = before.maker.as_ref().filter(|maker| maker.keeps == Keeps::Nothing)?;
         let By::ApplicationSet { namespace, name } = &maker.by else { return None };
         let is_it = |by: &By| match by {
@@ -120,11 +120,17 @@ impl<'t> Owners<'t> {
             }
             By::Application { .. } | By::Root { .. } => false,
         };
-        let is_made = after.maker.as_ref().is_some_and(|maker| is_it(&maker.by));
+        let made = self.same.made_after(after).and_then(|made| made.maker.as_ref());
+        let is_made = made.is_some_and(|maker| is_it(&maker.by));
         let policy = before.sync_policy;
         let cascades = policy.cascades || maker.adds_finalizer && !policy.has_finalizer;
         let goes = !is_made && cascades && policy.delete != Removal::Forbidden;
-        goes.then(|| Remade { set: name.clone(), set_goes: !self.tree.is_some_and(|tree| tree.has_maker(&maker.by)) })
+        if !goes {
+            return None;
+        }
+        let makes = |one: &Arc<Application>| one.maker.as_ref().is_some_and(|maker| is_it(&maker.by));
+        let stays = self.tree.is_some_and(|tree| tree.has_maker(&maker.by) || tree.all().any(makes));
+        Some(Remade { set: name.clone(), set_goes: !stays })
     }
 
     /// The paths of Applications that sets delete while other documents make them.

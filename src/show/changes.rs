@@ -218,7 +218,7 @@ impl ApplicationDiff {
         if let Some(why) = &self.unreadable {
             return vec![format!("what is on the branch cannot be compared: {why}")];
         }
-        let remade = self.is_remade().then(|| "the same objects, which go with it and come again".to_owned());
+        let remade = self.is_remade().then(|| "what it deploys goes with it, and comes again".to_owned());
         let notes: Vec<String> = self.effect.iter().chain(&self.handed_over).cloned().chain(remade).collect();
         let is_empty = self.objects.is_empty() && notes.is_empty();
         let is_same = is_empty && self.change == Change::Changed && self.moved_from.is_none();
@@ -355,6 +355,7 @@ fn applications(paths: Vec<(PreviewedPath, Option<String>)>, known: &Known<'_>) 
     for (((path, moved_from), objects), (unreadable, sides)) in rest {
         applications.push(ApplicationDiff {
             change: match (&path.old, &path.new) {
+                (None, None) if path.remade.is_some() || path.deployed.is_some() => Change::Changed,
                 (_, None) => Change::Removed,
                 (None, _) => Change::Added,
                 _ => Change::Changed,
@@ -394,7 +395,8 @@ fn goes(path: &PreviewedPath, objects: &[ObjectDiff]) -> Option<(ObjectName, Dan
 fn remade(path: &PreviewedPath, sides: &Sides) -> Option<(ObjectName, Danger)> {
     let (name, set) = (path.application.as_ref()?, path.remade.as_ref()?);
     let rendered = sides.old.len() - usize::from(sides.options.has_application);
-    Some((application_object(name), diff::application_remade(set, sides.old.iter().take(rendered))?))
+    let objects = path.old.as_ref().map(|_| sides.old.iter().take(rendered));
+    Some((application_object(name), diff::application_remade(set, objects)?))
 }
 
 fn application_object(name: &AppName) -> ObjectName {
@@ -410,7 +412,9 @@ fn application_object(name: &AppName) -> ObjectName {
 fn itself(path: &PreviewedPath, objects: &[ObjectDiff], sides: &Sides) -> Option<ObjectName> {
     let changed = sides.new.last().filter(|_| sides.options.has_application).map(ObjectName::of);
     let changed = changed.filter(|name| objects.iter().any(|object| object.object == *name));
-    changed.or_else(|| path.application.as_ref().filter(|_| path.new.is_none()).map(application_object))
+    changed.or_else(|| {
+        path.application.as_ref().filter(|_| path.new.is_none() && path.old.is_some()).map(application_object)
+    })
 }
 
 /// Whether an Application goes with its path.

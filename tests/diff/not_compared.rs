@@ -45,6 +45,7 @@ fn an_application_that_does_not_render_is_not_removed() {
     let shown = json(&clone, &["--against", &before], 1);
     let not_compared = &first(&shown)["notCompared"][0];
     assert_eq!((&not_compared["path"], &not_compared["before"]), (&"web".into(), &false.into()), "{shown:#}");
+    assert_eq!(not_compared["drySha"], clone.git(&["rev-parse", "HEAD"]).as_str(), "{shown:#}");
     assert_eq!(first(&shown)["behind"][0]["drySha"], before.as_str(), "{shown:#}");
     assert_eq!(first(&shown)["summary"]["dangers"], 0, "{shown:#}");
 }

@@ -12,14 +12,17 @@ pub(crate) struct Remade {
     pub set_goes: bool,
 }
 
-/// What goes with it: all that it deploys, by its finalizer.
+/// What goes with it by its finalizer: all that it deploys. `objects` are what it renders, if that is known.
 ///
 /// Reference: argo-cd 3.4 applicationset/controllers/applicationset_controller.go `deleteInCluster`;
 /// docs/operator-manual/applicationset/Application-Deletion.md: an apply of another document keeps the ownerReferences.
-pub(crate) fn remade<'a>(remade: &Remade, objects: impl Iterator<Item = &'a Manifest>) -> Option<Danger> {
+pub(crate) fn remade<'a>(remade: &Remade, objects: Option<impl Iterator<Item = &'a Manifest>>) -> Option<Danger> {
+    let is_known = objects.is_some();
+    let objects = objects.into_iter().flatten();
     let going: Vec<&Manifest> = objects.filter(|object| Pruning::Cascade.of(object) == Pruning::Cascade).collect();
     let all = match going.len() {
-        0 => return None,
+        0 if is_known => return None,
+        0 => "all that it deploys".to_owned(),
         1 => "its object".to_owned(),
         count => format!("its {count} objects"),
     };

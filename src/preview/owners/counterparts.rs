@@ -3,7 +3,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use super::{Identity, identity};
-use crate::argo::{Application, BranchName};
+use crate::argo::{Application, BranchName, By};
 use crate::diff::is_same_cluster;
 use dry_files::path::RepoPath;
 
@@ -22,6 +22,9 @@ fn place(application: &Application) -> Place<'_> {
 pub(super) struct Counterparts<'t> {
     before: BTreeMap<Place<'t>, &'t Application>,
     after: BTreeMap<Place<'t>, &'t Application>,
+    /// Those that sets make, where a place may have another document of the name too.
+    made_before: BTreeMap<Place<'t>, &'t Application>,
+    made_after: BTreeMap<Place<'t>, &'t Application>,
     /// Those that moved, by their places after and before.
     moved_to: BTreeMap<Place<'t>, &'t Application>,
     moved_from: BTreeMap<Place<'t>, &'t Application>,
@@ -39,11 +42,15 @@ impl<'t> Counterparts<'t> {
         before: impl Iterator<Item = &'t Application>,
         after: impl Iterator<Item = &'t Application>,
     ) -> Self {
-        let mut same = Self {
-            before: before.map(|application| (place(application), application)).collect(),
-            after: after.map(|application| (place(application), application)).collect(),
-            ..Self::default()
-        };
+        let mut same = Self::default();
+        for application in before {
+            same.made_before.extend(is_of_set(application).then(|| (place(application), application)));
+            same.before.insert(place(application), application);
+        }
+        for application in after {
+            same.made_after.extend(is_of_set(application).then(|| (place(application), application)));
+            same.after.insert(place(application), application);
+        }
         let mut unplaced: BTreeMap<Identity<'t>, Unplaced<'t>> = BTreeMap::new();
         for application in same.before.values().filter(|one| !is_at(&same.after, one)) {
             unplaced.entry(identity(application)).or_default().before.push(application);
@@ -77,10 +84,25 @@ impl<'t> Counterparts<'t> {
         at(&self.after, before).or_else(|| self.moved_to.get(&place(before)).copied())
     }
 
+    /// What an Application was as the one of a set, if it was that.
+    pub(super) fn made_before(&self, after: &Application) -> Option<&'t Application> {
+        let moved = || self.moved_from.get(&place(after)).copied().filter(|before| is_of_set(before));
+        at(&self.made_before, after).or_else(moved)
+    }
+
+    /// What it is as the one of a set, if it is that.
+    pub(super) fn made_after(&self, after: &Application) -> Option<&'t Application> {
+        at(&self.made_after, after)
+    }
+
     /// Whether an Application of either side is there after.
     pub(super) fn is_after(&self, application: &Application) -> bool {
         self.after(application).is_some()
     }
+}
+
+fn is_of_set(application: &Application) -> bool {
+    application.maker.as_ref().is_some_and(|maker| matches!(maker.by, By::ApplicationSet { .. }))
 }
 
 /// The Application of a name at its place.

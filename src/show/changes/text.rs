@@ -190,12 +190,14 @@ impl<'a> Text<'a> {
         }
         self.more(of_paths.len(), "Applications that cannot be compared");
         let is_told = |path: &&BehindPath| of_paths.iter().any(|one| one.path.as_ref() == Some(&path.path));
-        for behind in branch.behind.iter().filter(|path| !is_told(path)).take(NAMED_MAX) {
+        let behind: Vec<&BehindPath> =
+            branch.behind.iter().filter(|path| !environment.is_unknown() && !is_told(path)).collect();
+        for behind in behind.iter().take(NAMED_MAX) {
             let style = if behind.paused { Style::Warning } else { Style::Error };
             let line = self.wrapped(&behind.to_string(), "    ");
             let _ = writeln!(self.text, "  {}", self.paint.by(style, &line));
         }
-        self.more(branch.behind.len(), "paths behind");
+        self.more(behind.len(), "paths behind");
         self.held(branch.held.iter().filter(|held| !held.is_among(&branch.behind)).map(ToString::to_string).collect());
         for (image, count) in overview.images.iter().take(NAMED_MAX) {
             let times = if *count > 1 { format!(" ({count} times)") } else { String::new() };
