@@ -11,7 +11,7 @@ const REMOVAL: &str = "\n\nHydrate-Allow-Removal: environments/dev";
 fn dangers(clone: &Repo) -> Vec<String> {
     let shown = json(clone, &[], 1);
     let all = shown["environments"].as_array().into_iter().flatten().flat_map(|one| one["dangers"].as_array());
-    let told = |danger: &Value| {
+    let said = |danger: &Value| {
         let text = |key: &str| danger[key].as_str().unwrap_or_default().to_owned();
         format!(
             "{} {}: {}",
@@ -20,7 +20,7 @@ fn dangers(clone: &Repo) -> Vec<String> {
             text("message")
         )
     };
-    all.flatten().map(told).collect()
+    all.flatten().map(said).collect()
 }
 
 #[test]
@@ -38,8 +38,8 @@ fn another_namespace_is_no_danger_where_all_objects_name_theirs() {
     super::commit_web(&clone, &[config_map("web", "one"), role.to_owned()]);
     clone.push().success();
     clone.commit("move", &[(&file, &moved)]);
-    let told = dangers(&clone);
-    assert!(told.len() == 1 && told[0].starts_with("other web-dev: namespace web → shop"), "{told:?}");
+    let said = dangers(&clone);
+    assert!(said.len() == 1 && said[0].starts_with("other web-dev: namespace web → shop"), "{said:?}");
 }
 
 /// An Application of the directory `apps/NAME` that renders the documents there.
@@ -49,7 +49,7 @@ fn parent(name: &str) -> (String, String) {
 }
 
 #[test]
-fn an_application_that_is_an_object_of_another_one_is_told_once() {
+fn an_application_that_is_an_object_of_another_one_is_named_once() {
     let clone = dry(&Lab::new().server(), &["web"], &["dev"]);
     let (file, text) = parent("apps");
     let child = |policy: &str| {
@@ -110,8 +110,8 @@ fn an_application_that_leaves_its_set_for_a_file_is_deleted_first() {
         if expected.is_some() {
             let text = clone.hydrate(&["diff", "--against", "HEAD~1"]).exits(1).stdout;
             assert!(text.contains("\n    what it deploys goes with it, and comes again\n"), "{text}");
-            let told = "its ApplicationSet workloads deletes it, and its object with it, before the other document makes it anew";
-            assert_eq!((&danger["message"], &danger["objects"][0]["name"]), (&told.into(), &"db".into()), "{shown:#}");
+            let said = "its ApplicationSet workloads deletes it, and its object with it, before the other document makes it anew";
+            assert_eq!((&danger["message"], &danger["objects"][0]["name"]), (&said.into(), &"db".into()), "{shown:#}");
         }
     }
 }
@@ -155,14 +155,14 @@ fn applications_that_their_project_no_longer_permits_are_an_outage() {
     ];
     for (spec, expected) in rows {
         commit("narrower", &project(&spec));
-        let told = dangers(&clone);
-        let is_told = |one: &String| one.starts_with(&format!("outage default: no longer permits {expected}"));
-        assert!(expected.is_empty() || told.iter().any(is_told), "{spec}: {told:?}");
+        let said = dangers(&clone);
+        let is_it = |one: &String| one.starts_with(&format!("outage default: no longer permits {expected}"));
+        assert!(expected.is_empty() || said.iter().any(is_it), "{spec}: {said:?}");
     }
     commit(&format!("gone{REMOVAL}"), &config_map("projects", "x"));
-    let told = dangers(&clone);
+    let said = dangers(&clone);
     let expected = "outage default: removed while Applications are of it (api-dev, projects-dev, web-dev): Argo CD stops syncing them";
-    assert_eq!(told, [expected]);
+    assert_eq!(said, [expected]);
 }
 
 #[test]

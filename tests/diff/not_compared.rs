@@ -39,8 +39,8 @@ fn an_application_that_does_not_render_is_not_removed() {
         "{text}"
     );
     assert!(text.contains("\n  web-dev cannot be compared: it does not render here: "), "{text}");
-    for told in ["removed", "data loss", "is behind"] {
-        assert!(!text.contains(told), "{told}: {text}");
+    for word in ["removed", "data loss", "is behind"] {
+        assert!(!text.contains(word), "{word}: {text}");
     }
     let shown = json(&clone, &["--against", &before], 1);
     let not_compared = &first(&shown)["notCompared"][0];

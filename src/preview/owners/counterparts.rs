@@ -115,7 +115,7 @@ fn is_at<'t>(all: &BTreeMap<Place<'t>, &'t Application>, one: &Application) -> b
 }
 
 impl<'t> Unplaced<'t> {
-    /// Those that moved, as they were and as they are. `are_all` is whether there is no other one of the name.
+    /// Those that moved, as they were and as they are. `are_all` is whether none but these has the name.
     fn moved(mut self, are_all: bool) -> Vec<(&'t Application, &'t Application)> {
         let is_only = are_all && self.before.len() == 1 && self.after.len() == 1;
         let mut moved = self.take(|application| (&application.file, application.index));

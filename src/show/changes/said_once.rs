@@ -53,22 +53,22 @@ pub(super) fn refused(branch: &str, refusals: &[Refusal]) -> BTreeMap<RepoPath, 
 
 /// Drops what is said of Applications as objects of their parents, and of sets, where it is said of what they deploy.
 pub(super) fn applications(environments: &mut [EnvironmentDiff]) {
-    let told: Vec<Told> = environments.iter().enumerate().flat_map(|(number, one)| Told::all(number, one)).collect();
+    let shown: Vec<Shown> = environments.iter().enumerate().flat_map(|(number, one)| Shown::all(number, one)).collect();
     for (number, environment) in environments.iter_mut().enumerate() {
         for application in &mut environment.applications {
             let of_itself = application.itself.clone();
             let own = application.objects.iter().rposition(|object| Some(&object.object) == of_itself.as_ref());
             for (index, object) in application.objects.iter_mut().enumerate() {
                 if Some(index) != own {
-                    drop_told(object, number, &told);
+                    drop_shown(object, number, &shown);
                 }
             }
         }
     }
 }
 
-/// An Application of which something is told at what it deploys.
-struct Told {
+/// An Application that is shown with what it deploys.
+struct Shown {
     environment: usize,
     /// As an object, which may name no namespace.
     name: String,
@@ -80,9 +80,9 @@ struct Told {
     is_object: bool,
 }
 
-impl Told {
+impl Shown {
     fn all(environment: usize, of: &EnvironmentDiff) -> Vec<Self> {
-        let told = |application: &ApplicationDiff| {
+        let shown = |application: &ApplicationDiff| {
             let itself = application.itself.as_ref();
             Some(Self {
                 environment,
@@ -93,7 +93,7 @@ impl Told {
                 is_object: itself.is_some(),
             })
         };
-        of.applications.iter().filter_map(told).collect()
+        of.applications.iter().filter_map(shown).collect()
     }
 
     fn is(&self, object: &ObjectName) -> bool {
@@ -102,29 +102,29 @@ impl Told {
     }
 }
 
-/// Drops the dangers of an object of an environment that are told elsewhere: in that environment, else in the only one that tells any.
-fn drop_told(object: &mut ObjectDiff, environment: usize, told: &[Told]) {
+/// Drops the dangers of an object of an environment that are shown elsewhere: in that environment, else in the only one that shows any.
+fn drop_shown(object: &mut ObjectDiff, environment: usize, shown: &[Shown]) {
     if object.object.is_application() {
-        let mut of_it: Vec<&Told> = told.iter().filter(|told| told.is(&object.object)).collect();
-        if of_it.iter().any(|told| told.environment == environment) {
-            of_it.retain(|told| told.environment == environment);
+        let mut of_it: Vec<&Shown> = shown.iter().filter(|shown| shown.is(&object.object)).collect();
+        if of_it.iter().any(|shown| shown.environment == environment) {
+            of_it.retain(|shown| shown.environment == environment);
         } else if of_it.len() > 1 {
             of_it.clear();
         }
-        let goes = of_it.iter().any(|told| told.goes);
-        let is_object = of_it.iter().any(|told| told.is_object && !told.goes);
+        let goes = of_it.iter().any(|shown| shown.goes);
+        let is_object = of_it.iter().any(|shown| shown.is_object && !shown.goes);
         object.dangers.retain(|danger| {
-            let is_told = match danger.kind() {
+            let is_shown = match danger.kind() {
                 "removed" | "applicationOrphaned" => goes && object.change == Change::Removed,
                 "releaseRenamed" => !of_it.is_empty(),
                 _ => is_object && is_said_of_application(danger),
             };
-            !is_told
+            !is_shown
         });
     } else if object.object.kind == "ApplicationSet" {
         let maker = format!("ApplicationSet `{}` ", object.object.name);
-        let makes = |told: &&Told| told.made_by.as_ref().is_some_and(|by| by.starts_with(&maker));
-        let is_made = told.iter().any(|told| makes(&told));
+        let makes = |shown: &&Shown| shown.made_by.as_ref().is_some_and(|by| by.starts_with(&maker));
+        let is_made = shown.iter().any(|shown| makes(&shown));
         object
             .dangers
             .retain(|danger| !is_made || !is_said_of_application(danger) && danger.kind() != "clustersChosen");

@@ -189,9 +189,9 @@ impl<'a> Text<'a> {
             let _ = writeln!(self.text, "  {}", self.paint.by(Style::Error, &line));
         }
         self.more(of_paths.len(), "Applications that cannot be compared");
-        let is_told = |path: &&BehindPath| of_paths.iter().any(|one| one.path.as_ref() == Some(&path.path));
+        let is_named = |path: &&BehindPath| of_paths.iter().any(|one| one.path.as_ref() == Some(&path.path));
         let behind: Vec<&BehindPath> =
-            branch.behind.iter().filter(|path| !environment.is_unknown() && !is_told(path)).collect();
+            branch.behind.iter().filter(|path| !environment.is_unknown() && !is_named(path)).collect();
         for behind in behind.iter().take(NAMED_MAX) {
             let style = if behind.paused { Style::Warning } else { Style::Error };
             let line = self.wrapped(&behind.to_string(), "    ");
