@@ -1,7 +1,7 @@
 //! Renders Applications: chooses the engine for each source, runs all on all cores, gathers manifests and diagnostics.
 //!
 //! [`Renderers`] is this machine: its tools, cores and limits. [`Context`] is one dry commit. Every Application gets a
-//! [`View`] of its own, so that what it read is known, and its result does not depend on the others.
+//! [`View`](dry_files::view::View) of its own, so that what it read is known, and its result does not depend on the others.
 //!
 //! Leaves to others: which Applications are rendered, and what becomes of the manifests.
 //!

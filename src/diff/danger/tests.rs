@@ -19,10 +19,19 @@ struct Case {
 }
 
 fn cases() -> Vec<Case> {
-    ["changes.yaml", "environments.yaml", "beside.yaml", "equal.yaml", "commits.yaml", "judged.yaml", "public.yaml", "argocd.yaml"]
-        .into_iter()
-        .flat_map(read_cases)
-        .collect()
+    [
+        "changes.yaml",
+        "environments.yaml",
+        "beside.yaml",
+        "equal.yaml",
+        "commits.yaml",
+        "judged.yaml",
+        "public.yaml",
+        "argocd.yaml",
+    ]
+    .into_iter()
+    .flat_map(read_cases)
+    .collect()
 }
 
 fn read_cases(file: &str) -> Vec<Case> {
