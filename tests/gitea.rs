@@ -116,6 +116,17 @@ fn wikis_forks_and_mirrors_are_left_out_of_all() {
 }
 
 #[test]
+fn doctor_says_of_reflogs_what_they_record_on_a_platform() {
+    let lab = Lab::new();
+    let host = gitea(&lab);
+    host.git(&["config", "--unset", "core.logAllRefUpdates"]);
+    let told = host.hydrate(&["doctor"]).stdout;
+    assert!(told.contains("there are no reflogs, which record when a branch moved\n"), "{told}");
+    let told = Lab::new().bare(&[]).hydrate(&["doctor"]).stdout;
+    assert!(told.contains("there are no reflogs, which record who moved a branch\n"), "{told}");
+}
+
+#[test]
 fn who_may_not_promote_reads_all_that_must_be_set() {
     let lab = Lab::new();
     let host = gitea(&lab);

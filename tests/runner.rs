@@ -12,6 +12,7 @@ mod application_sets;
 mod applications;
 mod argocd;
 mod beside;
+mod beside_argocd;
 mod causes;
 mod check;
 mod checks;
