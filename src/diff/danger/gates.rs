@@ -89,7 +89,7 @@ const POLICIES: [(&str, &[&str], &str, bool); 4] = [
 fn policy(old: &Manifest, new: &Manifest) -> Option<Danger> {
     let (_, path, word, default) = POLICIES.iter().find(|(group, ..)| *group == new.home_group())?;
     let refuses = |manifest: &Manifest| refuses(manifest, path, word, *default);
-    let says = [old, new].iter().any(|manifest| manifest.object().at(path).is_some());
+    let says = [old, new].iter().any(|manifest| manifest.object().at(path).is_some() || has_own_actions(manifest));
     let field = path.last().unwrap_or(&"");
     match (refuses(old), refuses(new)) {
         (false, true) if says => {
@@ -132,8 +132,27 @@ fn guarded(policy: &Manifest) -> Option<&'static str> {
     refuses(policy, path, word, *default).then_some("what violates it is let in")
 }
 
+/// What each rule of Kyverno says for itself, in place of its policy.
+fn own_actions(policy: &Manifest) -> impl Iterator<Item = Option<&Value>> {
+    let rules = if policy.home_group() == "kyverno.io" { items(policy.object(), &["spec", "rules"]) } else { &[] };
+    rules.iter().filter(|rule| rule.get("validate").is_some()).map(|rule| rule.at(&["validate", "failureAction"]))
+}
+
+fn has_own_actions(policy: &Manifest) -> bool {
+    own_actions(policy).any(|own| own.is_some())
+}
+
+/// Reference: kyverno.io docs/policy-types/cluster-policy/validate, "Failure Action": that of a rule goes before that of its policy.
 fn refuses(policy: &Manifest, path: &[&str], word: &str, default: bool) -> bool {
-    match policy.object().at(path) {
+    let of_policy = policy.object().at(path);
+    match has_own_actions(policy) {
+        true => own_actions(policy).any(|own| is_refusal(own.or(of_policy), word, default)),
+        false => is_refusal(of_policy, word, default),
+    }
+}
+
+fn is_refusal(action: Option<&Value>, word: &str, default: bool) -> bool {
+    match action {
         Some(Value::String(action)) => action.eq_ignore_ascii_case(word),
         Some(Value::Sequence(actions)) => {
             actions.iter().filter_map(Value::as_str).any(|action| action.eq_ignore_ascii_case(word))

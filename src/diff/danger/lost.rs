@@ -141,8 +141,13 @@ fn retained<'a>(old: &'a Manifest, around: &Around<'a>) -> Option<(Severity, &'s
             let class = text(old, &["spec", "storageClassName"]);
             let mut volumes = before.listed("PersistentVolume").filter(|volume| is_bound(volume.manifest, claim));
             let mut classes = before.listed("StorageClass").filter(|one| one.manifest.name() == class);
+            // A volume that is released is reclaimed by the policy that it has then.
+            let stays_retained = |volume: &Manifest| {
+                let mut now = after.listed("PersistentVolume").filter(|one| one.manifest.name() == volume.name());
+                is_retained(volume) && now.next().is_none_or(|now| is_retained(now.manifest))
+            };
             let stays = match volumes.next() {
-                Some(volume) => is_retained(volume.manifest),
+                Some(volume) => stays_retained(volume.manifest),
                 None => classes.any(|class| text(class.manifest, &["reclaimPolicy"]) == "Retain"),
             };
             let loss = "and its volume stays, released: no other claim gets that until its `claimRef` is taken away";

@@ -64,8 +64,14 @@ fn unready<'a>(old: &'a Manifest, new: &'a Manifest, around: &Around<'a>) -> Opt
     let service = around.after(new);
     let is_moved = around.before(old).namespace != service.namespace;
     let known: Vec<&str> = named_targets(old).into_iter().filter_map(Value::as_str).collect();
-    let target =
-        lacking_targets(service, &around.model.before).into_iter().find(|one| !known.contains(&one.as_str()))?;
+    // Nobody uses a port that comes with it.
+    let was = ports(old);
+    let is_served = |target: &str| {
+        let all = ports(new).into_iter().filter(|port| port.target == target);
+        all.into_iter().any(|port| was.iter().any(|one| one.place() == port.place()))
+    };
+    let mut lacking = lacking_targets(service, &around.model.before).into_iter();
+    let target = lacking.find(|one| !known.contains(&one.as_str()) && is_served(one))?;
     (!is_moved).then(|| {
         let text = format!(
             "leads to port `{target}`, which none of the Pods that run now has: it has no endpoints until new ones are ready"
@@ -201,6 +207,8 @@ struct Port<'m> {
     name: &'m str,
     number: i64,
     protocol: &'m str,
+    /// `targetPort`, where it is a text.
+    target: &'m str,
 }
 
 impl Port<'_> {
@@ -218,7 +226,7 @@ fn ports(service: &Manifest) -> Vec<Port<'_>> {
             "" => "TCP",
             protocol => protocol,
         };
-        Some(Port { name: word(one, &["name"]), number, protocol })
+        Some(Port { name: word(one, &["name"]), number, protocol, target: word(one, &["targetPort"]) })
     })
     .collect()
 }

@@ -65,7 +65,7 @@ pub(in crate::diff) fn routes(of: Placed<'_>) -> Vec<Route> {
         ("networking.k8s.io", "Ingress") => ingress(object),
         ("gateway.networking.k8s.io", "HTTPRoute" | "GRPCRoute") => {
             let hosts = items(object, &["spec", "hostnames"]).iter().filter_map(Value::as_str).collect::<Vec<_>>();
-            let from = From { hosts: hosts.join(", "), through: parents(of) };
+            let from = From { namespace: of.namespace, hosts: hosts.join(", "), through: parents(of) };
             let rules = items(object, &["spec", "rules"]).iter().enumerate();
             rules.map(|(index, rule)| gateway(&from, index, rule)).collect()
         }
@@ -74,7 +74,7 @@ pub(in crate::diff) fn routes(of: Placed<'_>) -> Vec<Route> {
             let mut through: Vec<String> =
                 items(object, &["spec", "gateways"]).iter().filter_map(Value::as_str).map(str::to_owned).collect();
             through.sort();
-            let from = From { hosts: hosts.join(", "), through };
+            let from = From { namespace: of.namespace, hosts: hosts.join(", "), through };
             let rules = items(object, &["spec", "http"]).iter().enumerate();
             rules.map(|(index, rule)| istio(&from, index, rule)).collect()
         }
@@ -83,7 +83,8 @@ pub(in crate::diff) fn routes(of: Placed<'_>) -> Vec<Route> {
 }
 
 /// Where the requests of a rule come from.
-struct From {
+struct From<'f> {
+    namespace: &'f str,
     hosts: String,
     through: Vec<String>,
 }
@@ -140,7 +141,7 @@ fn ingress(object: &Value) -> Vec<Route> {
 }
 
 /// A rule without a name or path is known by its place.
-fn gateway(from: &From, index: usize, rule: &Value) -> Route {
+fn gateway(from: &From<'_>, index: usize, rule: &Value) -> Route {
     let path = |one: &Value| word(one, &["path", "value"]).to_owned();
     let paths: Vec<String> = items(rule, &["matches"]).iter().map(path).filter(|path| !path.is_empty()).collect();
     let backend = |backend: &Value| (word(backend, &["name"]).to_owned(), weight(backend));
@@ -157,7 +158,9 @@ fn gateway(from: &From, index: usize, rule: &Value) -> Route {
     }
 }
 
-fn istio(from: &From, index: usize, rule: &Value) -> Route {
+/// Reference: istio.io docs/reference/config/networking/virtual-service, Destination `host`: a short name is one of the rule's namespace.
+fn istio(from: &From<'_>, index: usize, rule: &Value) -> Route {
+    let own = format!(".{}.svc.cluster.local", from.namespace);
     let path = |one: &Value| ["prefix", "exact", "regex"].map(|sort| word(one, &["uri", sort])).concat();
     let paths: Vec<String> = items(rule, &["match"]).iter().map(path).filter(|path| !path.is_empty()).collect();
     let routes = items(rule, &["route"]);
@@ -169,7 +172,8 @@ fn istio(from: &From, index: usize, rule: &Value) -> Route {
         };
         // A single destination gets all, with or without a weight.
         let weight = if routes.len() == 1 { 1.0 } else { number(route, &["weight"]).unwrap_or_default() as f64 };
-        (format!("{}{subset}", part("host")), weight)
+        let host = part("host");
+        (format!("{}{subset}", host.strip_suffix(&own).unwrap_or(host)), weight)
     };
     let shares = shares(routes.iter().map(backend));
     let is_exact = |one: &Value| one.at(&["uri", "exact"]).is_some();

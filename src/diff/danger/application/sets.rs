@@ -1,8 +1,15 @@
 //! Sets of Applications whose Applications are not rendered here: what changes of all that they make.
 
+use std::collections::BTreeSet;
+
+use dry_files::diag::more::listed;
 use go_yaml::Value;
 
 use super::{Around, Danger, Severity, deployed, items};
+use crate::diff::model::word;
+
+/// How many Applications are named.
+const NAMED_MAX: usize = 4;
 
 /// How deep generators are in others: Argo CD takes two.
 const DEPTH_MAX: usize = 4;
@@ -15,6 +22,7 @@ pub(super) fn changed(old: &Value, new: &Value, around: &Around<'_>) -> Vec<Dang
     // A template names no destination: what is between braces is another one for each.
     let is_template = |danger: &Danger| danger.to_string().contains("{{");
     dangers.retain(|danger| !is_template(danger));
+    dangers.extend(no_longer_made(old, new));
     let [before, after] = [selectors(old), selectors(new)];
     if !before.is_empty() && !after.is_empty() && before != after {
         let text = match keeps(new) {
@@ -28,6 +36,48 @@ pub(super) fn changed(old: &Value, new: &Value, around: &Around<'_>) -> Vec<Dang
         dangers.push(Danger::said(Severity::Other, "clustersChosen", text.to_owned(), advice));
     }
     dangers
+}
+
+/// Applications that a set made of elements of lists, and makes of none now.
+///
+/// Reference: argo-cd 3.4 docs/operator-manual/applicationset/Application-Deletion.md.
+fn no_longer_made(old: &Value, new: &Value) -> Option<Danger> {
+    let (before, after) = (made_of_lists(old)?, made_of_lists(new)?);
+    let gone: Vec<&String> = before.difference(&after).filter(|_| !keeps(new)).collect();
+    let them = match gone.len() {
+        0 => return None,
+        1 => "the set deletes it",
+        _ => "the set deletes them",
+    };
+    let text = format!("no longer makes {}: {them}, with all that is deployed", listed(gone, NAMED_MAX));
+    let advice = "to keep what is deployed, set `preserveResourcesOnDeletion: true` in a commit before this one";
+    Some(Danger::said(Severity::Outage, "noLongerMade", text, advice))
+}
+
+/// The names of the Applications that a set makes; none where other generators than lists make some, or where the names are not known.
+fn made_of_lists(set: &Value) -> Option<BTreeSet<String>> {
+    let template = word(set, &["spec", "template", "metadata", "name"]);
+    let is_hydrated = set.at(&["spec", "template", "spec", "sourceHydrator"]).is_some();
+    let mut names = BTreeSet::new();
+    for generator in items(set, &["spec", "generators"]).iter().filter(|_| !is_hydrated) {
+        generator.at(&["list", "elements"])?;
+        for element in items(generator, &["list", "elements"]) {
+            names.insert(filled(template, element)?);
+        }
+    }
+    Some(names)
+}
+
+/// A template with the values of an element for `{{key}}` and `{{.key}}`; none where it asks for more than that.
+fn filled(template: &str, element: &Value) -> Option<String> {
+    let (mut text, mut rest) = (String::new(), template);
+    while let Some((before, after)) = rest.split_once("{{") {
+        let (key, behind) = after.split_once("}}")?;
+        text.push_str(before);
+        text.push_str(element.get(key.trim().trim_start_matches('.'))?.as_str()?);
+        rest = behind;
+    }
+    Some(text + rest)
 }
 
 /// Whether what it no longer makes stays, or what that deployed.
