@@ -5,7 +5,7 @@ use std::collections::BTreeSet;
 use go_yaml::Value;
 
 use super::{Around, Danger, Severity, What, text};
-use crate::diff::model::{Side, Thing, word};
+use crate::diff::model::{Placed, Side, Thing, word};
 use crate::manifest::Manifest;
 
 /// How many combinations of verbs and things are looked at in one role: no role that was written by hand has as many.
@@ -22,7 +22,7 @@ const READING: [&str; 3] = ["get", "list", "watch"];
 
 /// What an object grants that it did not grant before. A role or binding that is new counts only where it gives
 /// unbounded rights, or rights to everybody: each chart brings roles of its own.
-pub(super) fn widened(old: Option<&Manifest>, new: &Manifest, around: &Around<'_>) -> Option<Danger> {
+pub(super) fn widened<'a>(old: Option<&'a Manifest>, new: &'a Manifest, around: &Around<'a>) -> Option<Danger> {
     if new.home_group() != "rbac.authorization.k8s.io" {
         return None;
     }
@@ -98,19 +98,24 @@ fn aggregates_to(role: &Manifest, to: &str) -> bool {
     role.kind() == "ClusterRole" && text(role, &["metadata", "labels", &label]) == "true"
 }
 
-fn binding(old: Option<&Manifest>, new: &Manifest, around: &Around<'_>) -> Vec<String> {
+/// Reference: kubernetes plugin/pkg/auth/authorizer/rbac, appliesToUser: an account without a namespace is one of the binding's.
+fn binding<'a>(old: Option<&'a Manifest>, new: &'a Manifest, around: &Around<'a>) -> Vec<String> {
+    let home = |place: Placed<'a>| if place.manifest.kind() == "RoleBinding" { place.namespace } else { "" };
+    let here = home(around.after(new));
     let role = text(new, &["roleRef", "name"]);
     let is_everybody = |subject: &str| EVERYBODY.iter().any(|group| subject.ends_with(group));
     let mut gaining: Vec<&Value> = subjects(new).iter().collect();
     match old {
         Some(old) => {
-            let before = subjects(old);
-            let had = |subject: &Value| before.iter().any(|was| describe_subject(was) == describe_subject(subject));
+            let (before, there) = (subjects(old), home(around.before(old)));
+            let had = |subject: &Value| {
+                before.iter().any(|was| describe_subject(was, there) == describe_subject(subject, here))
+            };
             gaining.retain(|subject| !had(subject) && !before.iter().any(|was| has_moved(was, subject, around)));
         }
-        None => gaining.retain(|subject| role == "cluster-admin" || is_everybody(&describe_subject(subject))),
+        None => gaining.retain(|subject| role == "cluster-admin" || is_everybody(&describe_subject(subject, here))),
     }
-    gaining.into_iter().map(|subject| format!("{role} for {}", describe_subject(subject))).collect()
+    gaining.into_iter().map(|subject| format!("{role} for {}", describe_subject(subject, here))).collect()
 }
 
 fn subjects(binding: &Manifest) -> &[Value] {
@@ -133,9 +138,12 @@ fn has_moved(was: &Value, now: &Value, around: &Around<'_>) -> bool {
     is_account(was) && is_account(now) && from.name == to.name && from != to && moves(&from, &to)
 }
 
-fn describe_subject(subject: &Value) -> String {
+fn describe_subject(subject: &Value, home: &str) -> String {
     let text = |key| subject.get(key).and_then(Value::as_str).unwrap_or_default();
-    let namespace = text("namespace");
+    let namespace = match text("namespace") {
+        "" if text("kind") == "ServiceAccount" => home,
+        namespace => namespace,
+    };
     let slash = if namespace.is_empty() { "" } else { "/" };
     format!("{} {namespace}{slash}{}", text("kind"), text("name"))
 }

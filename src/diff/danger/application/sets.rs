@@ -25,17 +25,38 @@ pub(super) fn changed(old: &Value, new: &Value, around: &Around<'_>) -> Vec<Dang
     dangers.extend(no_longer_made(old, new));
     let [before, after] = [selectors(old), selectors(new)];
     if !before.is_empty() && !after.is_empty() && before != after {
-        let text = match keeps(new) {
-            true => "chooses its clusters by other labels: each cluster that has them gets an Application",
-            false => {
-                "chooses its clusters by other labels: each cluster that has them gets an Application, and those of others go with \
-                 all that they deploy"
+        let comes = "each cluster that has them gets an Application";
+        let text = match (is_narrower(&before, &after), is_narrower(&after, &before), keeps(new)) {
+            (true, _, true) => None,
+            (true, _, false) => {
+                Some("chooses fewer clusters: the Applications of the others go with all that they deploy".to_owned())
+            }
+            (_, true, _) => Some("chooses more clusters: each of them gets an Application".to_owned()),
+            (false, false, true) => Some(format!("chooses its clusters by other labels: {comes}")),
+            (false, false, false) => {
+                let go = "those of others go with all that they deploy";
+                Some(format!("chooses its clusters by other labels: {comes}, and {go}"))
             }
         };
         let advice = "check which clusters have them: `argocd cluster list -o yaml`";
-        dangers.push(Danger::said(Severity::Other, "clustersChosen", text.to_owned(), advice));
+        dangers.extend(text.map(|text| Danger::said(Severity::Other, "clustersChosen", text, advice)));
     }
     dangers
+}
+
+/// Whether the only selector of one side has all conditions of the only one of the other side, and more.
+fn is_narrower(wide: &[Option<&Value>], narrow: &[Option<&Value>]) -> bool {
+    let ([wide], [narrow]) = (wide, narrow) else { return false };
+    let labels = |selector: &Option<&'_ Value>| -> Vec<(String, Value)> {
+        let labels = selector.and_then(|one| one.get("matchLabels")).and_then(Value::as_mapping);
+        labels.into_iter().flatten().map(|(key, value)| (key.clone(), value.clone())).collect()
+    };
+    let expressions = |selector: &Option<&'_ Value>| -> Vec<Value> {
+        selector.map(|one| items(one, &["matchExpressions"]).to_vec()).unwrap_or_default()
+    };
+    let (some_labels, all_labels) = (labels(wide), labels(narrow));
+    let (some, all) = (expressions(wide), expressions(narrow));
+    some_labels.iter().all(|one| all_labels.contains(one)) && some.iter().all(|one| all.contains(one))
 }
 
 /// Applications that a set made of elements of lists, and makes of none now.
