@@ -18,8 +18,8 @@ fn pushed(lab: &Lab, profile: &str, edit: (&str, &str), files: &[(&str, &str)]) 
         files.iter().map(|(path, text)| (format!("apps/web/prod/{path}"), *text)).collect();
     let files = paths.iter().map(|(path, text)| (path.as_str(), *text));
     clone.commit("web", &[(file, text.as_str())].into_iter().chain(files).collect::<Vec<_>>());
-    let told = clone.push().success();
-    assert!(told.stderr.contains(&format!("{PROD}  new")), "{told:?}");
+    let said = clone.push().success();
+    assert!(said.stderr.contains(&format!("{PROD}  new")), "{said:?}");
     (server, clone)
 }
 

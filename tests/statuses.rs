@@ -157,15 +157,15 @@ fn a_job_that_hydrates_for_a_host_without_hooks_sets_statuses() {
     };
     let (address, asked) = platform(2);
     clone.git(&["config", "hydrate.notify", &command(&address)]);
-    let told = clone.hydrate(&["push", "--dry-run"]).success().stderr;
-    assert!(!told.contains("hydrate.notify"), "{told}");
-    let told = clone.hydrate(&["push"]).success().stderr;
-    assert!(!told.contains("hydrate.notify"), "{told}");
+    let said = clone.hydrate(&["push", "--dry-run"]).success().stderr;
+    assert!(!said.contains("hydrate.notify"), "{said}");
+    let said = clone.hydrate(&["push"]).success().stderr;
+    assert!(!said.contains("hydrate.notify"), "{said}");
     assert!(asked.join().expect("answered").iter().all(|one| one.contains("\"success\"")));
     assert_eq!(clone.git(&["status", "--porcelain"]), "");
     // Only news is sent: no platform answers any more.
-    let told = clone.hydrate(&["push"]).success().stderr;
-    assert!(!told.contains("hydrate.notify"), "{told}");
+    let said = clone.hydrate(&["push"]).success().stderr;
+    assert!(!said.contains("hydrate.notify"), "{said}");
 }
 
 #[test]
@@ -195,8 +195,8 @@ fn what_was_set_before_the_time_was_over_is_not_set_again_and_the_token_is_left_
     };
     server.git(&["config", "hydrate.notify", &command(&address)]);
     server.git(&["config", "hydrate.notifyTimeLimit", "2"]);
-    let told = clone.push().success().stderr;
-    assert!(told.contains("ended after 2 seconds"), "{told}");
+    let said = clone.push().success().stderr;
+    assert!(said.contains("ended after 2 seconds"), "{said}");
     let (asked, kept) = one.join().expect("answered");
     drop(kept);
     assert_eq!(asked.len(), 1);

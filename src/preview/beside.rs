@@ -2,6 +2,7 @@
 
 use std::collections::BTreeSet;
 
+use super::projects::may_have_project;
 use super::{Owners, PreviewedPath, content};
 use crate::diff::Beside;
 use crate::owners::error::HydrateError;
@@ -14,9 +15,6 @@ const BYTES_MAX: usize = 16 << 20;
 
 /// Keys by which objects name others, or serve hosts. An item of a list has none.
 const NAMING: [&str; 7] = ["name", "namespace", "claimName", "secretName", "serviceAccountName", "serviceName", "host"];
-
-/// How a manifest has a kind that is judged by the Applications among the objects.
-const PROJECT: &[u8] = b"kind: AppProject";
 
 /// A manifest, with the namespace of objects that name none.
 pub(super) type Placed = (Vec<u8>, Option<String>);
@@ -51,7 +49,8 @@ pub(super) fn beside(
 /// Whether the manifests of a path before and after differ in a line that may name something.
 fn names_another(path: &PreviewedPath) -> bool {
     let (Some(old), Some(new)) = (&path.old, &path.new) else { return true };
-    if old.windows(PROJECT.len()).any(|window| window == PROJECT) {
+    // An AppProject is judged by the Applications among the objects.
+    if may_have_project(old) {
         return true;
     }
     let [old, new]: [BTreeSet<&[u8]>; 2] = [old, new].map(|text| text.split(|byte| *byte == b'\n').collect());

@@ -17,9 +17,6 @@ use crate::repo::{ObjectBuffer, ObjectId};
 /// How many bytes of manifests are looked at.
 const BYTES_MAX: usize = 16 << 20;
 
-/// How a manifest has the kind.
-const KIND: &[u8] = b"kind: AppProject";
-
 /// The branches whose AppProjects change, and those that each branch has.
 #[derive(Debug, Default)]
 pub(super) struct Projects {
@@ -44,7 +41,8 @@ impl Projects {
             let Some(Some(before)) = base(branch) else { continue };
             let buffer = &run.found.buffer;
             let before = buffer.commit(before)?.tree;
-            if before != after && !named_in(buffer, (before, after), &mut BYTES_MAX.clone())?.is_empty() {
+            let mut left = BYTES_MAX;
+            if before != after && !named_in(buffer, (before, after), &mut left)?.is_empty() {
                 projects.changed.insert(name.clone());
                 tips.insert((branch.dry_tip, branch.dry_branch.clone()));
             }
@@ -97,6 +95,12 @@ impl Projects {
     }
 }
 
+/// Whether a manifest may have an AppProject, from the text that each has.
+pub(super) fn may_have_project(manifest: &[u8]) -> bool {
+    const KIND: &[u8] = b"kind: AppProject";
+    manifest.windows(KIND.len()).any(|window| window == KIND)
+}
+
 /// The AppProjects in the manifests that differ between two trees, on either side.
 fn named_in(
     buffer: &ObjectBuffer<'_>,
@@ -111,7 +115,7 @@ fn named_in(
         for entry in [change.old, change.new] {
             let Some(text) = content(entry, buffer)?.filter(|text| text.len() <= *left) else { continue };
             *left -= text.len();
-            if text.windows(KIND.len()).any(|window| window == KIND) {
+            if may_have_project(&text) {
                 let objects = read(&text, Source::Output("the environment branch")).unwrap_or_default();
                 let projects = objects.iter().filter(|object| object.kind() == "AppProject");
                 names.extend(projects.map(|project| project.name().to_owned()));

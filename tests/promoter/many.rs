@@ -1,6 +1,6 @@
 //! A branch that was promoted very often is known as it was after the first time.
 
-use super::{Way, application, metadata, promote, push_commit, server, tip};
+use super::{Way, application, metadata, noted, promote, push_commit, server, tip};
 use crate::push::config_map;
 use crate::support::{Lab, Repo};
 
@@ -82,13 +82,6 @@ fn a_branch_is_known_after_twenty_promotions_of_another_kind() {
         push_commit(server, ACTIVE, &server.git(&["rev-parse", &tree]), &[&tip(server, ACTIVE)], &message);
     });
     is_known(&server, &clone, 19, "rebase");
-}
-
-/// A note of Promoter's: one of 0.38 or later works here.
-fn noted(server: &Repo) {
-    let who = ["-c", "user.name=Promoter", "-c", "user.email=promoter@example.com"];
-    let note = ["notes", "--ref=promoter.history", "add", "-m", "{\"Sha-dry-active\":[\"7\"]}", "env/prod"];
-    server.git(&who.iter().chain(&note).copied().collect::<Vec<_>>());
 }
 
 #[test]

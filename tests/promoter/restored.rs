@@ -2,18 +2,12 @@
 //!
 //! Reference: GitOps Promoter 3244df5b internal/git/git.go (RestoreActiveBranch, MergeWithOursStrategy, MergeWithOursStrategyForPath).
 
-use super::{Way, promote, push_commit, server, tip, with_dir};
+use super::{Way, changed, noted, promote, push_commit, server, tip, with_dir};
 use crate::push::config_map;
 use crate::support::{Lab, Repo};
 
 const ACTIVE: &str = "env/prod";
 const NEXT: &str = "env/prod-next";
-
-/// A note of Promoter's on the tip of the active branch.
-fn noted(server: &Repo) {
-    let note = "{\"Sha-dry-active\":[\"7\"]}";
-    server.git(&["notes", "--ref=promoter.history", "add", "-f", "-m", note, ACTIVE]);
-}
 
 fn dry(clone: &Repo, value: &str, names: &[&str]) {
     let files: Vec<(String, String)> =
@@ -29,19 +23,8 @@ fn rollback(server: &Repo, args: &[&str]) {
 
 #[track_caller]
 fn verified(server: &Repo, code: i32) {
-    let told = server.hydrate(&["verify"]);
-    assert_eq!(told.code, Some(code), "{told:?}");
-}
-
-/// One commit with a text in place of what a manifest has.
-fn forged(server: &Repo, tree: &str, dir: &str) -> String {
-    let blob = server.run("sh", &["-c", "echo forged | git hash-object -w --stdin"]).success().stdout;
-    let script = format!(
-        "export GIT_INDEX_FILE=$(mktemp -u) && git read-tree {tree} && git update-index --cacheinfo 100644,{},{dir}/manifest.yaml && \
-         git write-tree",
-        blob.trim_end()
-    );
-    server.run("sh", &["-c", &script]).success().stdout.trim_end().to_owned()
+    let said = server.hydrate(&["verify"]);
+    assert_eq!(said.code, Some(code), "{said:?}");
 }
 
 #[test]
@@ -58,7 +41,7 @@ fn a_restored_branch_that_is_promoted_by_fast_forward_is_verified() {
     // The conflict is resolved on the staging branch first.
     promote(&server, ACTIVE, NEXT, None, Way::FastForward);
     verified(&server, 0);
-    let tree = forged(&server, &format!("{ACTIVE}^{{tree}}"), "web");
+    let tree = changed(&server, ACTIVE, "web/manifest.yaml", Some("forged"));
     let restored = format!("Revert\n\nPromoter-restored-from: {}", tip(&server, ACTIVE));
     push_commit(&server, ACTIVE, &tree, &[&tip(&server, ACTIVE)], &restored);
     verified(&server, 1);
@@ -89,7 +72,7 @@ fn what_promoter_merges_into_the_staging_branch_of_one_directory_is_verified() {
     let tree = with_dir(&server, &theirs, "web", &ours);
     push_commit(&server, web, &tree, &[&ours, &theirs], "Resolve conflicts");
     verified(&server, 0);
-    let tree = forged(&server, &with_dir(&server, &theirs, "web", &ours), "api");
+    let tree = changed(&server, &with_dir(&server, &theirs, "web", &ours), "api/manifest.yaml", Some("forged"));
     push_commit(&server, web, &tree, &[&tip(&server, web), &theirs], "Resolve conflicts");
     verified(&server, 1);
 }
@@ -113,6 +96,6 @@ fn a_merge_that_brings_nothing_to_a_restored_directory_is_verified() {
     let here = tip(&server, ACTIVE);
     push_commit(&server, ACTIVE, &format!("{here}^{{tree}}"), &[&here, &tip(&server, "env/prod-next/web")], "Promote");
     verified(&server, 0);
-    let told = server.hydrate(&["resume", ACTIVE]).exits(2).stderr;
-    assert!(told.contains("Promoter holds the promotion until you end that there"), "{told}");
+    let said = server.hydrate(&["resume", ACTIVE]).exits(2).stderr;
+    assert!(said.contains("Promoter holds the promotion until you end that there"), "{said}");
 }

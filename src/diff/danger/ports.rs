@@ -64,7 +64,7 @@ fn unready<'a>(old: &'a Manifest, new: &'a Manifest, around: &Around<'a>) -> Opt
     let service = around.after(new);
     let is_moved = around.before(old).namespace != service.namespace;
     let known: Vec<&str> = named_targets(old).into_iter().filter_map(Value::as_str).collect();
-    // Nobody uses a port that comes with it.
+    // Nothing uses a port that comes with it.
     let was = ports(old);
     let is_served = |target: &str| {
         let all = ports(new).into_iter().filter(|port| port.target == target);
