@@ -106,7 +106,7 @@ pub(crate) use validate::{Finding, Verdict, proven_repository};
 pub(crate) use write::{HydratorEdit, write_source_hydrator};
 
 /// The group of Argo CD's kinds.
-const GROUP: &str = "argoproj.io";
+pub(crate) const GROUP: &str = "argoproj.io";
 
 /// The annotation: `"true"` keeps the files of an Application as they are.
 pub(crate) const PAUSED: &str = "git-hydrate/paused";

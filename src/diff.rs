@@ -36,6 +36,7 @@ use std::collections::BTreeSet;
 use go_yaml::Value;
 
 use crate::manifest::{Manifest, encrypted};
+use crate::repo::shares::in_shares;
 pub(crate) use align::{Line, lines};
 pub(crate) use danger::{
     Danger, Pruning, Remade, Severity, application_remade, application_removed, is_said_of_application, is_same_cluster,
@@ -207,8 +208,9 @@ pub(crate) struct Sides {
     pub options: Options,
 }
 
-/// How many of the objects of one Application go while others that are much the same come under other names.
-pub(crate) fn renamed(objects: &[ObjectDiff]) -> usize {
+/// How many of the objects of one Application go while others that are much the same come under other names; and of how many of these no danger
+/// says so.
+pub(crate) fn renamed(objects: &[ObjectDiff]) -> [usize; 2] {
     renamed::count(objects)
 }
 
@@ -227,20 +229,20 @@ pub(crate) fn compare_all(paths: &[Sides], beside: &Beside) -> Vec<Vec<ObjectDif
     pair::across(&mut pairs, |path| paths.get(path)?.options.namespace.as_deref(), &scopes);
     let place = |object: &ObjectName| [object.namespace.clone(), object.name.clone(), object.kind.clone()];
     let selected = noise::Selected::new(paths);
-    let mut objects_by_path = Vec::with_capacity(paths.len());
-    for ((path, pairs), judged) in paths.iter().zip(&pairs).zip(judge::judged(paths, &pairs, beside)) {
+    let judged = judge::judged(paths, &pairs, beside);
+    let judged: Vec<_> = paths.iter().zip(&pairs).zip(judged).collect();
+    in_shares(&judged, |((path, pairs), judged)| {
         let echoes = noise::Echoes::new(pairs, path.options.dry_commits.as_ref(), &selected);
         let of_pair = |(pair, judged)| object(pair, judged, (&echoes, &scopes), &path.options);
         let mut objects: Vec<ObjectDiff> = pairs.iter().zip(judged).filter_map(of_pair).collect();
         objects.sort_by_cached_key(|diff| (place(&diff.object), diff.change));
-        objects_by_path.push(objects);
-    }
-    objects_by_path
+        objects
+    })
 }
 
 fn object(
     pair: &pair::Pair<'_>,
-    judge::Judged { dangers, restarts, .. }: judge::Judged,
+    judge::Judged { dangers, restarts, .. }: &judge::Judged,
     (echoes, scopes): (&noise::Echoes<'_>, &scope::Scopes<'_>),
     options: &Options,
 ) -> Option<ObjectDiff> {
@@ -270,8 +272,8 @@ fn object(
     Some(ObjectDiff {
         old_name: old_name.filter(|name| !name.is_empty()).map(str::to_owned),
         images: image::changes(pair.old, pair.new),
-        restarts,
-        dangers,
+        restarts: *restarts,
+        dangers: dangers.clone(),
         moved_from: pair.moved_from,
         is_recreated: pair.is_recreated,
         is_encrypted: pair.new.is_some_and(encrypted::is_sops_object),

@@ -7,6 +7,7 @@
 
 mod beside;
 mod between;
+mod children;
 mod doubted;
 mod dry_rollback;
 mod held;
@@ -294,7 +295,7 @@ fn previewed_against(setup: &Setup<'_>, id: ObjectId) -> Result<Preview, Hydrate
     let setup_before = without_branches(setup, id);
     let before = rehearse(&setup_before, buffer)?;
     let known = before.report.warnings.clone();
-    let not_hydrated = Before::of(&before, id);
+    let not_hydrated = Before::of(&before, id, setup)?;
     let tip = |branch: &Branch| branch.tip.as_ref().map(|tip| tip.id);
     let tips: BTreeMap<_, _> = before.branches.iter().map(|(name, branch)| (name.clone(), tip(branch))).collect();
     let setup_after = Setup { wake: setup.wake.clone(), place: setup_before.place.clone(), ..setup_before };
@@ -400,8 +401,9 @@ fn compare(
         let mut not_compared = Vec::new();
         let mut kept = Vec::new();
         if let Some(before) = not_hydrated.filter(|_| mistakes.is_empty()) {
-            let was_there = |path: &RepoPath| paths.iter().any(|one| one.path == *path && one.old.is_some());
-            not_compared = before.not_compared((&name, dry), (&mut behind, &report.mistakes), was_there);
+            let tree = trees.known(dry).map(|tree| &**tree);
+            not_compared = before.not_compared((&name, dry, tree), (&mut behind, &report.mistakes), &paths, &owners);
+            children::keep(&mut behind, &paths, &owners);
             let is_left = |path: &RepoPath| {
                 let is_of = |of: &Option<RepoPath>| of.as_ref().is_none_or(|of| of == path);
                 not_compared.iter().any(|one| is_of(&one.path)) || behind.iter().any(|one| one.path == *path)

@@ -64,6 +64,29 @@ fn production_is_back_in_one_command_and_goes_on_in_another() {
 }
 
 #[test]
+fn a_rollback_of_many_applications_counts_them_for_who_is_not_asked() {
+    let lab = Lab::new();
+    let server = lab.server();
+    let names: Vec<String> = (0..101).map(|number| format!("app-{number:03}")).collect();
+    let names: Vec<&str> = names.iter().map(String::as_str).collect();
+    let clone = dry(&server, &names, &["prod"]);
+    clone.push().success();
+    let files: Vec<(String, String)> =
+        names.iter().map(|name| (format!("apps/{name}/prod/config.yaml"), config_map(name, "two"))).collect();
+    let files: Vec<(&str, &str)> = files.iter().map(|(path, text)| (path.as_str(), text.as_str())).collect();
+    clone.commit("two", &files);
+    clone.push().success();
+    let shown = server.hydrate(&["rollback", "prod", "--reason", "slow", "--dry-run"]).exits(1).stdout;
+    assert!(shown.contains("value: two"), "{shown}");
+    let told = server.hydrate(&["rollback", "prod", "--reason", "slow", "--yes"]).success().stdout;
+    assert!(told.contains("environments/prod: 101 Applications change; --dry-run shows how\n"), "{told}");
+    assert!(told.contains("101 of 101 manifests changed: 101 objects changed, held at "), "{told}");
+    assert!(!told.contains("value: two"), "{told}");
+    assert_eq!(value(&server, "environments/prod:app-100"), "prod");
+    verified(&server);
+}
+
+#[test]
 fn a_branch_goes_back_to_what_is_named() {
     let lab = Lab::new();
     let server = lab.server();

@@ -16,6 +16,7 @@ mod beside_argocd;
 mod causes;
 mod check;
 mod checks;
+mod children;
 mod completions;
 mod config;
 mod contract;

@@ -146,6 +146,46 @@ fn a_status_that_the_platform_refuses_keeps_no_other_from_being_set() {
 
 #[test]
 #[ignore = "needs curl and jq"]
+fn the_tip_of_a_merged_pull_request_has_the_statuses_too() {
+    let lab = Lab::new();
+    let server = lab.server();
+    let clone = dry(&server, &["web"], &["dev", "prod"]);
+    let script = Path::new(env!("CARGO_MANIFEST_DIR")).join("hooks/notify-statuses");
+    let asked_at = |address: &str| {
+        let command =
+            format!("HYDRATE_API={address} HYDRATE_REPOSITORY=shop/config HYDRATE_TOKEN=secret {}", script.display());
+        server.git(&["config", "hydrate.notify", &command]);
+    };
+    let of = |asked: &[String], commit: &str| asked.iter().filter(|one| one.contains(commit)).count();
+    let (address, asked) = platform(2);
+    asked_at(&address);
+    clone.push().success();
+    assert_eq!(asked.join().expect("answered").len(), 2);
+    clone.git(&["switch", "-q", "-c", "topic"]);
+    let slip = config_map("web", "x") + "  b: [\n";
+    let head = clone.commit("slip", &[("apps/web/dev/config.yaml", &slip)]);
+    clone.git(&["switch", "-q", "main"]);
+    clone.git(&["merge", "-q", "--no-ff", "--no-edit", "topic"]);
+    let (address, asked) = platform(4);
+    asked_at(&address);
+    clone.push().success();
+    let asked = asked.join().expect("answered");
+    assert_eq!((of(&asked, &head), of(&asked, &tip(&server, "main"))), (2, 2), "{asked:?}");
+    let failed = |one: &&String| one.contains(&head) && one.contains("\"failure\"");
+    assert_eq!(asked.iter().filter(failed).count(), 1, "{asked:?}");
+    // A topic branch that merged the dry branch, and is taken as it is: what it merged is no pull request.
+    clone.git(&["switch", "-q", "-c", "other", "HEAD^1"]);
+    clone.commit("other", &[("README", "other\n")]);
+    clone.git(&["merge", "-q", "--no-edit", "main"]);
+    let (address, asked) = platform(2);
+    asked_at(&address);
+    clone.run("git", &["push", "-q", "origin", "other:main"]).success();
+    let asked = asked.join().expect("answered");
+    assert_eq!(of(&asked, &tip(&server, "main")), 2, "{asked:?}");
+}
+
+#[test]
+#[ignore = "needs curl and jq"]
 fn a_job_that_hydrates_for_a_host_without_hooks_sets_statuses() {
     let lab = Lab::new();
     let host = lab.bare(&[]);

@@ -113,11 +113,12 @@ JSON:
     frozen                  why it stays as it is for a time: reason, until; all that changes is held back until then
     mistakes                why it fails to render: severity, message, span, application, hint
     behind                  paths that stay at an earlier dry commit: path, drySha, application, paused, pausedAt
-                            (path, line, column, width)
+                            (path, line, column, width); parent: the Application that stays and has it, of one that
+                            the dry commit has no more
     failures                what is wrong with those of them that are not paused
     notCompared             what a dry commit does not hydrate, so that it is neither new nor gone: application, path (both
                             missing for all of the branch), drySha, before (whether that commit is the one that was
-                            compared with), cause
+                            compared with), cause; earlierDrySha: the last dry commit before it that hydrated it
     like                    what a new environment is most like: branch; word: the words of both names; applications:
                             those that differ, as below; lacks: Applications that it has and the new one has not
     applications            those that change: name, path, change (added, removed, changed), movedFrom, renamedFrom,

@@ -59,7 +59,8 @@ JSON:
                             before: the revision, of an engine
       removes               paths that are removed
       stays                 Applications that stay as they are while the others go on: application, path, paused, and
-                        held: the reason, of one that is held
+                        held: the reason, of one that is held; parent: the Application that stays and has it, of one
+                        that the dry commit has no more
       failures              what is wrong with those that are not paused
       mistakes              why the branch is known to stay: severity, message, span, application, hint
   problems, warnings        what belongs to no dry commit to hydrate";
@@ -175,6 +176,9 @@ fn add_branch(text: &mut String, branch: &PlannedBranch, frozen: Option<&Planned
     }
     for stay in &branch.stays {
         let why = match (&stay.held, stay.paused) {
+            _ if stay.parent.is_some() => {
+                format!("{}, which has it, stays", stay.parent.as_deref().unwrap_or_default())
+            }
             (Some(reason), _) => format!("held: {reason}"),
             (None, true) => "paused".to_owned(),
             (None, false) => "fails".to_owned(),

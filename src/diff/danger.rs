@@ -9,15 +9,18 @@
 mod accounts;
 mod addresses;
 mod application;
+mod argocd;
 mod around;
 mod autoscaling;
 mod availability;
 mod backends;
 mod certificates;
 mod crd;
+mod data_dirs;
 mod databases;
 mod direction;
 mod disruptions;
+mod endpoints;
 mod environment;
 mod gates;
 mod gateways;
@@ -36,6 +39,7 @@ mod network;
 mod operators;
 mod oversized;
 mod peers;
+mod pools;
 mod ports;
 mod privilege;
 mod projects;
@@ -47,6 +51,7 @@ mod replaced;
 mod resources;
 mod rights;
 mod rollout;
+mod sealed;
 mod severity;
 mod shields;
 mod stale;
@@ -58,6 +63,9 @@ mod trust;
 mod volumes;
 mod what;
 
+use std::collections::BTreeSet;
+
+use super::Image;
 use super::model::{self, items};
 use super::pair::{Pair, text};
 use crate::manifest::Manifest;
@@ -93,8 +101,12 @@ impl Danger {
         Self::new(severity, What::Said { kind, text, advice })
     }
 
+    /// By what Argo CD does with the object. What stays until somebody syncs with pruning harms nothing by this change.
+    ///
+    /// Reference: argo-cd 3.4 docs/user-guide/auto_sync.md, "Automatic Pruning": "automated sync will not delete resources".
     fn pruned(self, pruning: Pruning) -> Self {
-        Self { pruning: Some(pruning), ..self }
+        let severity = if pruning == Pruning::Manual { Severity::Other } else { self.severity };
+        Self { pruning: Some(pruning), severity, ..self }
     }
 }
 
@@ -119,8 +131,9 @@ pub(super) fn dangers<'a>(pair: &Pair<'a>, around: &Around<'a>) -> Vec<Danger> {
         found.extend(disruptions::budget(old, new, around));
         found.extend(network::policy(old, new, around));
         found.extend(mesh::policy(old, new, around));
-        found.extend(network::exposed(old, new));
-        found.extend(network::tailnet(old, new));
+        found.extend(mesh::tls(old, new, around));
+        found.extend(new.map(|new| since((old, new), around, &reached)).unwrap_or_default());
+        found.extend(new.and_then(|new| sealed::elsewhere(old, new, around)));
         found.extend(network::unselected(old, new, around));
         found.extend(hosts::gone(old, new, around));
         found.extend(hosts::unencrypted(old, new, around));
@@ -128,11 +141,10 @@ pub(super) fn dangers<'a>(pair: &Pair<'a>, around: &Around<'a>) -> Vec<Danger> {
     }
     if let Some(new) = new {
         found.extend(resources::down(old, new));
-        found.extend(privilege::gained(old, new));
-        found.extend(images::floating_images(old, new));
-        found.extend(rights::widened(old, new, around));
+        found.extend(since((old, new), around, &|old, new| gained(old, new, around)));
         found.extend(rights::reads_secrets(old, new, around));
-        found.extend(trust::unchecked(old, new));
+        found.extend(argocd::widened(old, new, around));
+        found.extend(gates::narrowed(old, new, around));
     }
     if is_refused(&found, new) {
         // Nothing else comes of a change that is not taken.
@@ -144,6 +156,48 @@ pub(super) fn dangers<'a>(pair: &Pair<'a>, around: &Around<'a>) -> Vec<Danger> {
     }
     found.sort();
     found.dedup();
+    found
+}
+
+/// What an object gains; of one that comes under another name, beside the one that goes.
+fn since<'a>(
+    (old, new): (Option<&'a Manifest>, &'a Manifest),
+    around: &Around<'a>,
+    gained: &dyn Fn(Option<&'a Manifest>, &'a Manifest) -> Vec<Danger>,
+) -> Vec<Danger> {
+    let found = gained(old, new);
+    let Some(was) = around.counterpart.filter(|was| old.is_none() && is_for_the_same(was, new)) else { return found };
+    let is_found = |danger: &Danger| found.iter().any(|one| one.kind() == danger.kind());
+    if found.is_empty() { found } else { gained(Some(was), new).into_iter().filter(is_found).collect() }
+}
+
+/// Whether two objects that are much alike are for the same: Services for Pods of one label, workloads of one image.
+fn is_for_the_same(was: &Manifest, now: &Manifest) -> bool {
+    let [labels, labels_now] = [was, now].map(|one| one.object().at(&["spec", "selector"]).and_then(Value::as_mapping));
+    let images = |of: &'_ Manifest| -> BTreeSet<String> {
+        let containers = model::pods::spec(of).into_iter().flat_map(model::pods::containers);
+        containers.map(|(_, one)| Image::parse(model::word(one, &["image"])).name.to_owned()).collect()
+    };
+    if (now.home_group(), now.kind()) == ("", "Service") {
+        return labels
+            .into_iter()
+            .flatten()
+            .any(|(key, value)| labels_now.is_some_and(|now| now.get(key) == Some(value)));
+    }
+    !model::pods::is_workload(now) || !images(was).is_disjoint(&images(now))
+}
+
+/// From where an object can be reached from now on.
+fn reached(old: Option<&Manifest>, new: &Manifest) -> Vec<Danger> {
+    network::exposed(old, Some(new)).into_iter().chain(network::tailnet(old, Some(new))).collect()
+}
+
+/// What an object may do from now on.
+fn gained<'a>(old: Option<&'a Manifest>, new: &'a Manifest, around: &Around<'a>) -> Vec<Danger> {
+    let mut found: Vec<Danger> = privilege::gained(old, new).into_iter().collect();
+    found.extend(images::floating_images(old, new));
+    found.extend(rights::widened(old, new, around));
+    found.extend(trust::unchecked(old, new));
     found
 }
 
@@ -162,6 +216,9 @@ fn removed<'a>(old: &'a Manifest, pair: &Pair<'a>, around: &Around<'a>) -> Vec<D
         .chain(gates::removed(old, around))
         .chain(shields::removed(old, around))
         .chain(certificates::removed(old, around))
+        .chain(gateways::revoked(old, None, around))
+        .chain(endpoints::gone(old, None, around))
+        .chain(pools::shrunk(old, None, around))
         .collect()
 }
 
@@ -173,6 +230,7 @@ fn changed<'a>(old: &'a Manifest, new: &'a Manifest, pair: &Pair<'a>, around: &A
     found.extend(crd::fields_gone(old, new, around));
     found.extend(availability::scaled(old, new));
     found.extend(autoscaling::stopped(old, new));
+    found.extend(autoscaling::lowered(old, new, around));
     found.extend(application::changed(old, new, around));
     found.extend(projects::changed(old, new, around));
     found.extend(needed::gone(pair, around));
@@ -180,6 +238,7 @@ fn changed<'a>(old: &'a Manifest, new: &'a Manifest, pair: &Pair<'a>, around: &A
     found.extend(stale::config(old, new, around));
     found.extend(rollout::strategy(old, new, around));
     found.extend(rollout::paused(old, new));
+    found.extend(rollout::halted(old, new));
     found.extend(rollout::killed(old, new));
     found.extend(rollout::probes(old, new, around));
     found.extend(ports::gone(old, new, around));
@@ -187,15 +246,16 @@ fn changed<'a>(old: &'a Manifest, new: &'a Manifest, pair: &Pair<'a>, around: &A
     found.extend(gates::raised(old, new, around));
     found.extend(traffic::shifted(old, new, around));
     found.extend(traffic::class(old, new, &around.model.after));
-    found.extend(traffic::elsewhere(old, new));
-    found.extend(traffic::plain_text(old, new));
+    found.extend(traffic::elsewhere(old, new, around));
+    found.extend(traffic::plain_text(old, new, around));
     found.extend(trust::distrusted(old, new, around));
     found.extend(trust::unguarded(old, new));
     found.extend(shields::opened(old, new));
     found.extend(shields::uncovered(old, new));
     found.extend(operators::changed(old, new));
     found.extend(volumes::replaced(old, new));
-    found.extend(mounts::gone(old, new, around));
+    found.extend(mounts::gone((old, new), around, &|mount| data_dirs::is_in_place(old, new, mount)));
+    found.extend(data_dirs::moved(old, new));
     found.extend(databases::upgraded(old, new));
     found.extend(volumes::cannot_grow(old, new, around));
     found.extend(volumes::renumbered(old, new));
@@ -206,6 +266,11 @@ fn changed<'a>(old: &'a Manifest, new: &'a Manifest, pair: &Pair<'a>, around: &A
     found.extend(addresses::gone(old, new));
     found.extend(addresses::unrecorded(old, new, around));
     found.extend(gateways::unserved(old, new, around));
+    found.extend(gateways::revoked(old, Some(new), around));
+    found.extend(endpoints::gone(old, Some(new), around));
+    found.extend(pools::shrunk(old, Some(new), around));
+    found.extend(addresses::unpublished(old, new));
+    found.extend(privilege::contradicts(old, new));
     found.extend(environment::unexpanded(old, new));
     found
 }
@@ -223,6 +288,7 @@ fn stays<'a>(old: Option<&'a Manifest>, new: &'a Manifest, around: &Around<'a>) 
     found.extend(ports::unselected(old, new, around));
     found.extend(gateways::unattached(old, new, around));
     found.extend(gateways::ungranted(old, new, around));
+    found.extend(gateways::refused(old, new, around));
     found.extend(mesh::subsets(old, new, around));
     found.extend(backends::lacking(old, new, around));
     found.extend(autoscaling::workload(old, new, around));
@@ -245,7 +311,7 @@ pub(crate) fn refused(texts: &[String], is_encrypted: bool) -> Option<Danger> {
 
 /// Whether the API server, or a webhook that it asks, refuses the change of an object, so that nothing comes of it.
 pub(super) fn is_refused(dangers: &[Danger], new: Option<&Manifest>) -> bool {
-    let is_by_controller = |danger: &Danger| matches!(danger.kind(), "shrinks" | "downgrade");
+    let is_by_controller = |danger: &Danger| matches!(danger.kind(), "shrinks" | "downgrade" | "sealed");
     let is_applied = |danger: &Danger| is_by_controller(danger) && !new.is_some_and(operators::is_whole_refused);
     dangers.iter().any(|danger| danger.severity == Severity::Refused && !is_applied(danger))
 }

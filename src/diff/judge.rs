@@ -8,8 +8,9 @@ use std::collections::HashMap;
 use super::danger::{Around, Danger, dangers, is_refused};
 use super::model::{Beside, Model, Placed, Side};
 use super::pair::Pair;
-use super::{ObjectName, Pruning, Sides, restart};
+use super::{ObjectName, Pruning, Sides, renamed, restart};
 use crate::manifest::Manifest;
+use crate::repo::shares::in_shares;
 
 /// What the change of an object does.
 pub(super) struct Judged {
@@ -77,21 +78,24 @@ fn model<'a>(paths: &'a [Sides], beside: &'a Beside, in_place: &InPlace<'a>) -> 
     Model { before: Side::new(before, beside), after: Side::new(after, beside), is_whole: !beside.is_cut() }
 }
 
-/// Judges each pair in an environment.
+/// Judges each pair in an environment, on all cores.
 fn judge<'a>(paths: &'a [Sides], pairs: &[Vec<Pair<'a>>], model: &'a Model<'a>) -> Vec<Vec<Judged>> {
     let pruning = |path: usize| paths.get(path).map_or(Pruning::Unknown, |path| path.options.pruning);
     let namespaces = |path: usize| paths.get(path).map_or([None, None], |path| path.options.namespaces());
-    let mut all = Vec::with_capacity(pairs.len());
-    for (number, (path, pairs)) in paths.iter().zip(pairs).enumerate() {
+    let numbered: Vec<(usize, (&'a Sides, &Vec<Pair<'a>>))> = paths.iter().zip(pairs).enumerate().collect();
+    in_shares(&numbered, |(number, (path, pairs))| {
+        let counterparts = renamed::counterparts(pairs);
+        let counterpart = |one: Option<&'a Manifest>| counterparts.get(&std::ptr::from_ref(one?)).copied();
         let of_pair = |pair: &Pair<'a>| {
-            let from = pair.moved_from.unwrap_or(number);
+            let from = pair.moved_from.unwrap_or(*number);
             let around = Around {
                 pruning: pruning(from),
                 is_new: path.old.is_empty(),
                 is_handed_over: path.options.handed_over || pair.moved_from.is_some(),
-                defaults: [namespaces(from)[0], namespaces(number)[1]],
+                defaults: [namespaces(from)[0], namespaces(*number)[1]],
                 syncs: &path.options.syncs,
                 rendered: rendered(pair, path),
+                counterpart: counterpart(pair.old.or(pair.new)),
                 model,
             };
             let mut dangers = dangers(pair, &around);
@@ -101,9 +105,8 @@ fn judge<'a>(paths: &'a [Sides], pairs: &[Vec<Pair<'a>>], model: &'a Model<'a>) 
             let restarts = !is_refused && restart::restarts(pair.old, pair.new);
             Judged { restarts, dangers, is_refused: is_refused || is_named }
         };
-        all.push(pairs.iter().map(of_pair).collect());
-    }
-    all
+        pairs.iter().map(of_pair).collect()
+    })
 }
 
 /// What an Application rendered before, where a pair is that one.

@@ -77,8 +77,11 @@ pub(super) struct Model<'a> {
 pub(super) struct Side<'a> {
     beside: &'a Beside,
     all: Vec<Placed<'a>>,
-    workloads: Vec<Placed<'a>>,
-    kinds: BTreeMap<&'static str, Vec<Placed<'a>>>,
+    /// By namespace.
+    workloads: HashMap<&'a str, Vec<Placed<'a>>>,
+    /// Those of kinds that rules list, by kind; and by kind and namespace.
+    kinds: HashMap<&'static str, Vec<Placed<'a>>>,
+    kinds_within: HashMap<&'static str, HashMap<&'a str, Vec<Placed<'a>>>>,
     hosts: hosts::Hosts,
     /// Where the first object of each name is in `all`.
     names: HashMap<[&'a str; 4], usize>,
@@ -122,8 +125,9 @@ impl<'a> Side<'a> {
         let mut side = Self {
             beside,
             all: Vec::new(),
-            workloads: Vec::new(),
-            kinds: BTreeMap::new(),
+            workloads: HashMap::new(),
+            kinds: HashMap::new(),
+            kinds_within: HashMap::new(),
             hosts: hosts::Hosts::default(),
             names: HashMap::new(),
             links: OnceLock::new(),
@@ -132,10 +136,12 @@ impl<'a> Side<'a> {
         for placed in objects {
             let manifest = placed.manifest;
             if pods::is_workload(manifest) {
-                side.workloads.push(placed);
+                side.workloads.entry(placed.namespace).or_default().push(placed);
             }
             if let Some(kind) = LISTED.iter().find(|kind| **kind == manifest.kind()) {
                 side.kinds.entry(kind).or_default().push(placed);
+                let within = side.kinds_within.entry(kind).or_default();
+                within.entry(placed.namespace).or_default().push(placed);
             }
             side.hosts.add(placed);
             side.names.entry(placed.name()).or_insert(side.all.len());
@@ -155,13 +161,14 @@ impl<'a> Side<'a> {
     }
 
     /// The objects of a listed kind in a namespace.
-    pub(super) fn of_kind(&self, kind: &str, namespace: &str) -> impl Iterator<Item = Placed<'a>> {
-        self.listed(kind).filter(move |placed| placed.namespace == namespace)
+    pub(super) fn of_kind(&self, kind: &str, namespace: &str) -> impl Iterator<Item = Placed<'a>> + use<'_, 'a> {
+        let within = self.kinds_within.get(kind).and_then(|within| within.get(namespace));
+        within.map_or(&[][..], Vec::as_slice).iter().copied()
     }
 
     /// Deployments, StatefulSets and their like of a namespace.
-    pub(super) fn workloads(&self, namespace: &str) -> impl Iterator<Item = Placed<'a>> {
-        self.workloads.iter().copied().filter(move |placed| placed.namespace == namespace)
+    pub(super) fn workloads(&self, namespace: &str) -> impl Iterator<Item = Placed<'a>> + use<'_, 'a> {
+        self.workloads.get(namespace).map_or(&[][..], Vec::as_slice).iter().copied()
     }
 
     /// The workloads whose Pods a label selector chooses.

@@ -1,7 +1,7 @@
 //! Changes that only follow from others and tell nothing of their own.
 
-use std::cell::OnceCell;
 use std::collections::{BTreeMap, BTreeSet};
+use std::sync::OnceLock;
 
 use go_yaml::Value;
 
@@ -46,12 +46,12 @@ const SHORT: usize = 7;
 /// that something selects by decides whom a Service or a NetworkPolicy reaches, or which rights a role has.
 pub(super) struct Selected<'a> {
     sides: &'a [Sides],
-    labels: OnceCell<BTreeSet<&'static str>>,
+    labels: OnceLock<BTreeSet<&'static str>>,
 }
 
 impl<'a> Selected<'a> {
     pub(super) fn new(sides: &'a [Sides]) -> Self {
-        Self { sides, labels: OnceCell::new() }
+        Self { sides, labels: OnceLock::new() }
     }
 
     /// Looks through all objects the first time.

@@ -1,6 +1,6 @@
 //! Which commit of a branch somebody means who wants it back.
 
-use super::log::{Entry, History, RolledBack, Selection};
+use super::log::{Count, Entry, History, RolledBack, Selection};
 use super::moved::Moves;
 use super::verify::Line;
 use crate::argo::BranchName;
@@ -97,7 +97,7 @@ pub(crate) fn before_change(
     while let Some(tip) = from {
         let selection = Selection { applications: names.clone(), ..Selection::default() };
         let line = Line { name: branch.to_string(), tip, after: None };
-        let history = History::open(repository, place, vec![line], selection)?;
+        let history = History::open(repository, place, vec![line], selection)?.counting(Count::Any);
         let is_meant = |to: &RolledBack| {
             let mut copied = to.applications.iter().map(|name| last_part(name));
             to.applications.is_empty() || copied.any(|copied| names.iter().any(|name| name == copied))

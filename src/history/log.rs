@@ -18,7 +18,8 @@ use crate::owners::files::METADATA;
 use crate::owners::heads::BACKLOG_MAX;
 use crate::owners::place::Place;
 use crate::owners::policy::Policy;
-use crate::owners::standing::{nearest, nearest_commit, provenance};
+use crate::owners::standing::{nearest, nearest_commit, provenance, provenance_in};
+use crate::repo::publish::{HydratedTree, Listings};
 use crate::repo::{Commit, Error, Notes, ObjectBuffer, ObjectId, Refs, Repository, object_id};
 use crate::settings::History as Kept;
 use dry_files::diag::Diagnostic;
@@ -240,7 +241,22 @@ pub(crate) struct History<'a> {
     /// Whether a dry commit between two that were hydrated was looked at.
     every_is_tried: bool,
     selection: Selection,
+    count: Count,
+    /// The directories that were read for it.
+    listings: Listings,
     cursors: Vec<Cursor>,
+}
+
+/// What is counted of the objects that a commit changes.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub(crate) enum Count {
+    /// Each of them.
+    #[default]
+    All,
+    /// As many paths as it takes to know that there is one.
+    Any,
+    /// None: no path is named either.
+    Nothing,
 }
 
 /// How far one line is listed.
@@ -286,6 +302,8 @@ impl<'a> History<'a> {
             notes,
             every_is_tried: policy.settings.history == Kept::Every,
             selection,
+            count: Count::default(),
+            listings: Listings::default(),
             cursors: Vec::new(),
             buffer,
         };
@@ -309,6 +327,11 @@ impl<'a> History<'a> {
             history.cursors.push(Cursor { name, after, here, failed, moves });
         }
         Ok(history)
+    }
+
+    /// Counts no more than this: see [`Entry::is_change`].
+    pub(crate) fn counting(self, count: Count) -> Self {
+        Self { count, ..self }
     }
 
     /// An entry for a dry commit that did not hydrate, and when that was committed.
@@ -408,13 +431,16 @@ impl<'a> History<'a> {
 
     /// The destination paths whose manifests differ between a commit and its parent, as far as they are wanted.
     fn changed(&self, commit: &Commit, parent: Option<&Commit>) -> Result<(Vec<PathChange>, ChangedObjects), Error> {
+        if self.count == Count::Nothing {
+            return Ok((Vec::new(), ChangedObjects::default()));
+        }
         let base = parent.map_or(self.buffer.empty_tree_id(), |parent| parent.tree);
+        let trees = [base, commit.tree].map(|tree| HydratedTree::new(&self.buffer, &self.listings, tree));
         let (mut changed, mut tally) = (Vec::new(), Tally::default());
         for change in self.buffer.diff_trees(base, commit.tree)? {
             let Some(path) = directory_of(&change.path) else { continue };
-            let tree = if change.new.is_some() { commit.tree } else { base };
-            let provenance = provenance(&self.buffer, tree, &format!("{path}/{METADATA}"))?;
-            let applications = provenance.map(|found| found.applications).unwrap_or_default();
+            let tree = &trees[usize::from(change.new.is_some())];
+            let applications = provenance_in(tree, &path)?.map(|found| found.applications).unwrap_or_default();
             if !self.selection.wants(&path, &applications) {
                 continue;
             }
@@ -425,6 +451,9 @@ impl<'a> History<'a> {
             let objects = is_readable.then(ObjectCounts::default);
             let blobs = [change.old, change.new].map(|file| file.map(|(_, blob)| blob));
             changed.push(PathChange { path: path.to_string(), applications, objects, blobs });
+            if self.count == Count::Any && (!is_readable || tally.has_changed()) {
+                break;
+            }
         }
         let counted = tally.finish();
         for change in &mut changed {

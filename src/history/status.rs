@@ -548,6 +548,7 @@ fn paths_behind(
             paused: held.is_some() || application.is_some_and(|(_, paused_at)| paused_at.is_some()),
             paused_at: application.and_then(|(_, paused_at)| paused_at.clone()),
             held: held.map(|hold| hold.reason.clone()),
+            parent: None,
             path,
             dry_sha: dry_commit.map(|id| id.to_string()),
         });

@@ -78,6 +78,29 @@ impl DryTree {
         applications.is_empty() && mistakes.is_empty() && broken.is_empty() && misspelt.is_empty()
     }
 
+    /// Whether it certainly has no such Application as `now` has: none of the name, and what cannot be read of it is not it. What `now`
+    /// cannot read either is nothing that the Application came from.
+    pub(crate) fn lacks(&self, application: &Application, now: &Self) -> bool {
+        let Discovered { broken, mistakes, unusable, unanswered, misspelt, .. } = &self.discovered;
+        let is_its = |file: &RepoPath| *file == application.file;
+        let is_broken = |file: &RepoPath| now.discovered.broken.iter().any(|one| one.file == *file);
+        let file = |mistake: &'_ Diagnostic| mistake.span.as_ref().map(|span| span.path.clone());
+        let is_wrong = |of: &RepoPath| now.discovered.mistakes.iter().any(|(_, one)| file(one).as_ref() == Some(of));
+        let of_other = |mistake: &Diagnostic| file(mistake).is_some_and(|file| !is_its(&file) && is_wrong(&file));
+        let is_named =
+            |of: &Option<(Option<AppName>, AppName)>| of.as_ref().is_none_or(|(_, name)| *name == application.name);
+        let is_unanswered = |by: &By| now.discovered.unanswered.iter().any(|one| one.by == *by);
+        let is_made_by = |by: &By| self.makers(application).any(|maker| maker.is_below(by));
+        self.discovered.unlisted.is_none()
+            && self.discovered.unsearched().is_none()
+            && !self.all().any(|one| identity(one) == identity(application))
+            && broken.iter().all(|one| !is_its(&one.file) && is_broken(&one.file))
+            && mistakes.iter().all(|(_, one)| !one.is_error() || of_other(one))
+            && !unusable.iter().any(|document| document.may_be(application))
+            && !misspelt.iter().any(|one| is_its(&one.file) || is_named(&one.application))
+            && unanswered.iter().all(|one| is_unanswered(&one.by) && !is_made_by(&one.by))
+    }
+
     /// Whether nothing is wrong with any Application.
     pub(crate) fn is_sound(&self) -> bool {
         let mut mistakes = self.discovered.mistakes.iter().map(|(_, mistake)| mistake);

@@ -36,7 +36,7 @@ impl Run<'_> {
         if !is_run || self.found.holds.is_empty() {
             return None;
         }
-        let seen = self.memory.recall(head, &self.found).and_then(|state| object_id(&state.head.dry_commit));
+        let seen = self.memory.recall_in_place(head, &self.found).and_then(|state| object_id(&state.head.dry_commit));
         seen.or_else(|| self.found.setup.repository.first_parent(head.tip).ok().flatten())
     }
 

@@ -194,12 +194,21 @@ pub struct BehindPath {
     /// Why the setting `hold` keeps it as it is; none where that does not.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub held: Option<String>,
+    /// The Application that stays as it is and has this one among its objects, where the dry commit has this one no more.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub parent: Option<String>,
 }
 
 /// `web-prod is behind: web shows dry commit 1a2b3c4`, `web is held: it shows dry commit 1a2b3c4: outage` of an Application of the
-/// name of its path, `web-prod is paused: web shows dry commit 1a2b3c4 (git-hydrate/paused at applications/prod/web.yaml:6:5)`
+/// name of its path, `web-prod is paused: web shows dry commit 1a2b3c4 (git-hydrate/paused at applications/prod/web.yaml:6:5)`,
+/// `db stays as it is: root, which has it, is behind`
 impl fmt::Display for BehindPath {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        if let Some(parent) = &self.parent {
+            let name = self.application.as_deref().unwrap_or(self.path.as_str());
+            let what = if self.paused { "paused" } else { "behind" };
+            return write!(f, "{name} stays as it is: {parent}, which has it, is {what}");
+        }
         let what = match (&self.held, self.paused) {
             (Some(_), _) => "held",
             (None, true) => "paused",

@@ -203,7 +203,7 @@ fn stay_gone(name: &BranchName, gone: &[AppName], hold: &Hold) -> Diagnostic {
     let text = format!("{all} {are} gone from `{name}`, and a rollback of the whole branch brings no Application back");
     let (branch, at) = (shell_word(name.as_str()), hold.at.to_hex_with_len(7));
     let hint = format!(
-        "to bring back what is gone, and nothing else: git hydrate rollback {branch} --to {at}{named} --reason …"
+        "to bring back what is gone, before the branch goes back as a whole: git hydrate rollback {branch} --to {at}{named} --reason …"
     );
     Diagnostic::warning(text).hint(hint)
 }

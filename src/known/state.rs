@@ -220,6 +220,9 @@ pub(crate) struct LeftPath {
     /// Where the Application says so.
     #[serde(default)]
     pub paused_at: Option<Span>,
+    /// The Application that stays and has this one among its objects, where the dry commit has this one no more.
+    #[serde(default)]
+    pub parent: Option<AppName>,
     /// Whether the dry commit has the Application; else it does not say what became of it.
     pub is_read: bool,
     /// The cluster that its objects go to.

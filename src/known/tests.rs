@@ -116,6 +116,7 @@ fn head() -> Head {
                     application: AppName::new("web").expect("a name"),
                     is_paused: true,
                     paused_at: Some(Span::at(RepoPath::new("web.yaml").expect("plain"), 4, 5)),
+                    parent: Some(AppName::new("root").expect("a name")),
                     is_read: true,
                     cluster: Some(text("in-cluster")),
                     objects: vec![key(1)],

@@ -188,6 +188,11 @@ impl Tally {
         is_readable
     }
 
+    /// Whether the path that was added last has an object with other content, whatever the other paths have.
+    pub(crate) fn has_changed(&self) -> bool {
+        self.paths.last().is_some_and(|(_, counts)| counts.changed > 0)
+    }
+
     /// What came of it.
     pub(crate) fn finish(self) -> ChangedObjects {
         let Self { paths, old, new } = self;

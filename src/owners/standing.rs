@@ -6,6 +6,7 @@ use super::branch_records::{BranchRecord, BranchRecords, hydrated_below};
 use super::files::METADATA;
 use crate::argo::BranchName;
 use crate::metadata::{Note, Provenance, Rollback, Source, Trailers, read_note};
+use crate::repo::publish::HydratedTree;
 use crate::repo::{Commit, Error, Mode, Notes, ObjectBuffer, ObjectId, Repository};
 use crate::settings::Settings;
 
@@ -144,6 +145,12 @@ pub(crate) fn provenance(buffer: &ObjectBuffer<'_>, tree: ObjectId, path: &str) 
         Some((Mode::File | Mode::Executable, blob)) => Ok(Provenance::read(&file, &buffer.blob(blob)?).ok()),
         _ => Ok(None),
     }
+}
+
+/// What the `hydrator.metadata` of a directory says; none when it is not there or cannot be read.
+pub(crate) fn provenance_in(tree: &HydratedTree<'_>, directory: &RepoPath) -> Result<Option<Provenance>, Error> {
+    let file = directory.child(METADATA).expect("the names of our files are single components");
+    Ok(tree.file(&file)?.and_then(|content| Provenance::read(&file, &content).ok()))
 }
 
 /// What a commit says of how hydration made it, or the nearest one below a promoter's merges; none for a commit of a dry

@@ -71,9 +71,9 @@ impl TakenBack {
         self.edits.keys().map(String::as_str)
     }
 
-    /// Whether the branch gets just what is wanted.
+    /// Whether the branch gets all that it had, as it was.
     pub(crate) fn is_proven(&self) -> bool {
-        self.differing.is_empty() && self.mistakes.is_empty()
+        self.differing.is_empty() && self.mistakes.is_empty() && self.gone.is_empty()
     }
 
     /// The commit in a buffer from which it can be written.

@@ -2,12 +2,13 @@
 
 use super::{Preview, compare, rehearsal};
 use crate::argo::BranchName;
+use crate::hydrate::make::branch::Branch;
 use crate::owners::error::HydrateError;
 use crate::owners::setup::Setup;
 use crate::repo::ObjectBuffer;
 
 /// Hydrates in memory, by holds that the repository of `setup` is read with, and says what becomes of one branch. It is as it would
-/// be deployed now: nothing of what is frozen is shown.
+/// be deployed now. Of a frozen branch of which nothing is held it is what is deployed when the freeze ends.
 ///
 /// None for a branch that a promoter reads or writes: nothing of it is held.
 pub(crate) fn preview_held(setup: &Setup<'_>, branch: &BranchName) -> Result<Option<Preview>, HydrateError> {
@@ -16,5 +17,12 @@ pub(crate) fn preview_held(setup: &Setup<'_>, branch: &BranchName) -> Result<Opt
     if promoted.any(|one| one.name == *branch || one.sync == *branch) || made.found.policy.settings.is_shared(branch) {
         return Ok(None);
     }
-    compare(made, None, &|one| (one.name == *branch).then(|| one.base()), None).map(Some)
+    let is_own = |one: &Branch| (one.name == *branch).then(|| one.base());
+    let own = made.branches.get(branch).filter(|one| made.found.hold(&one.name, &one.sync).is_empty());
+    if own.is_some_and(|one| made.found.frozen(&one.name, &one.sync).is_some()) {
+        let thawed = rehearsal::thawed(setup);
+        let made = rehearsal::rehearse(&thawed, ObjectBuffer::new(setup.repository))?;
+        return compare(made, setup.now, &is_own, None).map(Some);
+    }
+    compare(made, None, &is_own, None).map(Some)
 }

@@ -3,13 +3,14 @@
 use std::collections::BTreeSet;
 
 use dry_files::diag::Diagnostic;
+use dry_files::path::RepoPath;
 use serde::Serialize;
 
-use crate::argo::{Application, BranchName};
+use crate::argo::{AppName, Application, BranchName};
 use crate::hydrate::make::branch::Branch;
 use crate::hydrate::memory::Attempt;
-use crate::hydrate::plan::skipped::{Left, Unrendered, WhyUnrendered};
-use crate::hydrate::plan::{Plan, Step, Task, Why, Work};
+use crate::hydrate::plan::skipped::{Children, Left, Unrendered, WhyUnrendered, going, kept_with};
+use crate::hydrate::plan::{Hydration, Plan, Step, Task, Why, Work};
 use crate::hydrate::report::{Frozen, Outcome};
 use crate::hydrate::run::planned;
 use crate::hydrate::state::Run;
@@ -97,6 +98,9 @@ pub struct PlannedStay {
     /// Why the setting `hold` keeps it as it is; none where that does not.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub held: Option<String>,
+    /// The Application that stays and has this one among its objects, where the dry commit has this one no more.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub parent: Option<String>,
 }
 
 /// One Application that is rendered.
@@ -231,7 +235,8 @@ fn plan_once(setup: &Setup<'_>, attempt: &Attempt) -> Result<Planned, Stopped> {
     });
     let frozen = frozen.collect();
     let mut commits: Vec<PlannedCommit> = Vec::new();
-    for planned in plans.iter().map(commit) {
+    for plan in &plans {
+        let planned = commit(plan, &run)?;
         let is_it =
             |known: &PlannedCommit| (&known.dry_branch, &known.dry_sha) == (&planned.dry_branch, &planned.dry_sha);
         // A tag may lead to the tip of the dry branch.
@@ -256,13 +261,42 @@ fn plan_once(setup: &Setup<'_>, attempt: &Attempt) -> Result<Planned, Stopped> {
     Ok(Planned { commits, frozen, copies, problems, warnings: run.report.warnings })
 }
 
-fn commit(plan: &Plan) -> PlannedCommit {
-    PlannedCommit {
+fn commit(plan: &Plan, run: &Run<'_>) -> Result<PlannedCommit, HydrateError> {
+    let mut branches = Vec::new();
+    for (name, step) in &plan.branches {
+        let mut planned = branch(name, step);
+        if let (Step::Hydrate(hydration), Some(branch)) = (step, run.branches.get(name)) {
+            keep_children(&mut planned, hydration, branch, run)?;
+        }
+        branches.push(planned);
+    }
+    Ok(PlannedCommit {
         dry_branch: plan.head.branch.to_string(),
         dry_sha: plan.dry.id.to_string(),
         subject: plan.dry.subject.clone(),
-        branches: plan.branches.iter().map(|(name, step)| branch(name, step)).collect(),
+        branches,
+    })
+}
+
+/// Has Applications that would go stay with those that are known to stay and have them.
+fn keep_children(
+    planned: &mut PlannedBranch,
+    hydration: &Hydration<Work>,
+    branch: &Branch,
+    run: &Run<'_>,
+) -> Result<(), HydrateError> {
+    let Some(tip) = branch.tip.as_ref().filter(|_| !planned.removes.is_empty()) else { return Ok(()) };
+    let tree = run.found.tree_of(tip.tree);
+    let mut parents = Vec::new();
+    for stay in &planned.stays {
+        let (Ok(path), Ok(name)) = (RepoPath::new(&stay.path), AppName::new(&stay.application)) else { continue };
+        parents.extend(Children::at(&path, (&name, stay.paused), &tree)?);
     }
+    for kept in kept_with(parents, going(hydration).collect(), &tree, |_| None)? {
+        planned.removes.retain(|path| path != kept.path.as_str());
+        planned.stays.push(PlannedStay::from(&kept));
+    }
+    Ok(())
 }
 
 fn branch(name: &BranchName, step: &Step<Work>) -> PlannedBranch {
@@ -316,7 +350,7 @@ fn branch(name: &BranchName, step: &Step<Work>) -> PlannedBranch {
 impl PlannedStay {
     fn new(application: &Application, paused: bool) -> Self {
         let (application, path) = (application.name.to_string(), application.sync_path.to_string());
-        Self { application, path, paused, held: None }
+        Self { application, path, paused, held: None, parent: None }
     }
 }
 
@@ -331,7 +365,8 @@ fn name_holds(stays: &mut [PlannedStay], holds: &[Hold]) {
 impl From<&Left> for PlannedStay {
     fn from(left: &Left) -> Self {
         let application = left.application.as_ref().map(ToString::to_string).unwrap_or_default();
-        Self { application, path: left.path.to_string(), paused: left.is_paused, held: None }
+        let parent = left.parent.as_ref().map(ToString::to_string);
+        Self { application, path: left.path.to_string(), paused: left.is_paused, held: None, parent }
     }
 }
 

@@ -3,7 +3,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
-use super::content;
+use super::{content, identity};
 use crate::argo::{AppName, Application, BranchName};
 use crate::diff::OfProject;
 use crate::hydrate::dry_tree::DryTree;
@@ -65,8 +65,8 @@ impl Projects {
         Ok(projects)
     }
 
-    /// The Applications that the AppProjects of a branch may be for: its own, and those of branches that have no such project and
-    /// no Application of the name. They are all of one Argo CD, as far as that can be known.
+    /// The Applications that the AppProjects of a branch may be for, hydrated or not: its own, and those of branches that have no
+    /// such project and no Application of the name. They are all of one Argo CD, as far as that can be known.
     pub(super) fn applications(
         &self,
         branch: &BranchName,
@@ -74,15 +74,19 @@ impl Projects {
         buffer: &ObjectBuffer<'_>,
     ) -> Result<Vec<OfProject>, HydrateError> {
         let Some(tree) = tree.filter(|_| self.changed.contains(branch)) else { return Ok(Vec::new()) };
-        let mut names: BTreeMap<&AppName, usize> = BTreeMap::new();
-        tree.hydrated().for_each(|one| *names.entry(&one.name).or_default() += 1);
+        let mut names: BTreeMap<&AppName, BTreeSet<&BranchName>> = BTreeMap::new();
+        for one in tree.all() {
+            names.entry(&one.name).or_default().insert(one.environment_branch());
+        }
         let is_of_it = |one: &Application| {
             let to = one.environment_branch();
-            let has_own = || self.of_branches.get(to).is_none_or(|projects| projects.contains(&one.project));
-            to == branch || names.get(&one.name) == Some(&1) && !has_own()
+            let has_own = || self.of_branches.get(to).is_some_and(|projects| projects.contains(&one.project));
+            to == branch || names.get(&one.name).is_some_and(|of| of.len() == 1) && !has_own()
         };
         let (mut found, mut left) = (Vec::new(), BYTES_MAX);
-        for one in tree.hydrated().filter(|one| is_of_it(one)) {
+        // Those that are not hydrated are of their project too; of copies of one, the first counts.
+        let mut seen = BTreeSet::new();
+        for one in tree.all().filter(|one| is_of_it(one) && seen.insert(identity(one))) {
             let file = format!("{}/{MANIFEST}", one.sync_path);
             let tree = self.trees.get(one.environment_branch()).copied();
             let entry = tree.map(|tree| buffer.entry(tree, &file)).transpose()?.flatten();

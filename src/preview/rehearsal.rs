@@ -36,7 +36,8 @@ pub(super) fn on_base<T>(
     let made = rehearse(&before, ObjectBuffer::new(setup.repository))?;
     let mut repository = by_settings(made.found.refs.get(SETTINGS_REF), setup.repository)?;
     let tips = tips(&made, setup)?;
-    let not_hydrated = Before::of(&made, base).without(|branch| tips.get(branch).is_some_and(Option::is_some));
+    let not_hydrated = Before::of(&made, base, setup)?;
+    let not_hydrated = not_hydrated.without(|branch| tips.get(branch).is_some_and(Option::is_some));
     for (name, tip) in tips {
         repository = repository.assuming(&before.place.read_name(&name), tip);
     }

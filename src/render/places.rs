@@ -101,7 +101,9 @@ impl<'p> Places<'p> {
         }
         if !self.time_left.is_zero() {
             let begun = Instant::now();
-            let looked_for = Field { manifest, file: file.as_ref(), path: &field, is_value };
+            let name = text.as_deref().and_then(|text| written_name(text, manifest));
+            let name = name.as_deref().unwrap_or_default();
+            let looked_for = Field { manifest, name, file: file.as_ref(), path: &field, is_value };
             let found = kustomized::place(&View::new(context.files), reads, looked_for);
             self.time_left = self.time_left.saturating_sub(begun.elapsed());
             if found.is_some() {
@@ -144,16 +146,10 @@ struct Line {
     scalar: Option<String>,
 }
 
-/// Where a file of objects has a field of one; none where it is not YAML, or has no such object. Its name may be a part of the
-/// rendered one.
+/// Where a file of objects has a field of one; none where it is not YAML, or has no such object.
 fn in_documents(text: &str, manifest: &Manifest, field: &FieldPath) -> Option<Line> {
     let documents = yaml::parse(text.as_bytes(), &Limits::default()).ok()?;
-    let is_named = |node: &Node| {
-        let name = node.get("metadata").and_then(|metadata| metadata.get("name")).and_then(Node::as_str);
-        node.get("kind").and_then(Node::as_str) == Some(manifest.kind())
-            && name.is_none_or(|name| manifest.name().contains(name))
-    };
-    let root = documents.iter().find(|document| is_named(document))?;
+    let root = document_of(&documents, manifest)?;
     let mut line = Line { number: root.mark.line, is_field: field.steps().is_empty(), scalar: None };
     let mut node = root;
     for step in field.steps() {
@@ -162,6 +158,27 @@ fn in_documents(text: &str, manifest: &Manifest, field: &FieldPath) -> Option<Li
         node = below;
     }
     Some(line)
+}
+
+/// The document that an object is made of: of its kind, and with its name or the longest part of it, since a kustomization adds to names;
+/// of these the one of its namespace, else the first.
+fn document_of<'n>(documents: &'n [Node], manifest: &Manifest) -> Option<&'n Node> {
+    let text = |node: &'n Node, key: &str| node.get("metadata").and_then(|metadata| metadata.get(key)?.as_str());
+    let likeness = |node: &&'n Node| {
+        let name = text(node, "name").unwrap_or_default();
+        (name.len(), text(node, "namespace").unwrap_or_default() == manifest.namespace())
+    };
+    let is_it = |node: &&'n Node| {
+        node.get("kind").and_then(Node::as_str) == Some(manifest.kind())
+            && text(node, "name").is_none_or(|name| manifest.name().contains(name))
+    };
+    documents.iter().rev().filter(is_it).max_by_key(likeness)
+}
+
+/// The name that the file of an object has for it, as far as that is YAML: a part of the rendered one, or all of it.
+fn written_name(text: &str, manifest: &Manifest) -> Option<String> {
+    let documents = yaml::parse(text.as_bytes(), &Limits::default()).ok()?;
+    document_of(&documents, manifest)?.get("metadata")?.get("name")?.as_str().map(str::to_owned)
 }
 
 /// What is one step below a node, and its line.
@@ -196,10 +213,15 @@ fn text_at(object: &Value, field: &FieldPath) -> Option<String> {
 }
 
 /// The line of a template that has the last key of a field, below those of the keys before it; none where one of them is not
-/// there.
+/// there. Of documents of one kind it is the one whose name has most of the object's written out.
 fn in_template(text: &str, object: &ObjectName, field: &FieldPath) -> Option<u32> {
     let kind = format!("kind: {}", object.kind);
-    let mut lines = text.lines().zip(1_u32..).skip_while(|(line, _)| line.trim() != kind).skip(1);
+    let all: Vec<(&str, u32)> = text.lines().zip(1_u32..).collect();
+    let documents = all.split(|(line, _)| line.trim_end() == "---");
+    let of_kind = documents.filter(|lines| lines.iter().any(|(line, _)| line.trim() == kind));
+    let likeness = |lines: &&[(&str, u32)]| written_part(lines, &object.name);
+    let document = of_kind.rev().max_by_key(likeness)?;
+    let mut lines = document.iter().skip_while(|(line, _)| line.trim() != kind).skip(1);
     let mut found = None;
     for key in field.keys() {
         let has_key = |line: &str| {
@@ -211,6 +233,25 @@ fn in_template(text: &str, object: &ObjectName, field: &FieldPath) -> Option<u32
         found = Some(lines.find(|(line, _)| has_key(line))?.1);
     }
     found
+}
+
+/// How many characters of a name the first `name` below `metadata` of a document of a template writes out, beside what is in `{{ }}`. None
+/// where the name is not one that it can give.
+fn written_part(lines: &[(&str, u32)], name: &str) -> Option<usize> {
+    let below = lines.iter().map(|(line, _)| line.trim()).skip_while(|line| *line != "metadata:");
+    let Some(written) = below.filter_map(|line| line.strip_prefix("name:")).next() else { return Some(0) };
+    let written = written.trim().trim_matches(['"', '\'']);
+    let pieces = written.split("{{").enumerate().map(|(index, piece)| match index {
+        0 => piece,
+        _ => piece.split_once("}}").map_or("", |(_, after)| after),
+    });
+    let (mut rest, mut count) = (name, 0);
+    for piece in pieces {
+        let at = rest.find(piece)?;
+        rest = rest.get(at + piece.len()..)?;
+        count += piece.len();
+    }
+    (written.ends_with("}}") || rest.is_empty()).then_some(count)
 }
 
 #[cfg(test)]
@@ -246,6 +287,25 @@ mod tests {
         }
         assert_eq!(in_documents("{{ if x }}", &object, &path(&["spec"])), None);
         assert_eq!(in_documents("kind: Job\n", &object, &path(&["spec"])), None);
+    }
+
+    #[test]
+    fn of_two_objects_whose_names_begin_alike_each_has_its_own_line() {
+        let of = |name: &str| format!("kind: Service\nmetadata:\n  name: {name}\nspec:\n  ports: []\n");
+        let object = |name: &str| manifest(&format!("kind: Service\nmetadata: {{name: {name}}}\n"));
+        let plain = [of("web"), of("web-metrics")].join("---\n");
+        let rows = [("web", 4), ("web-metrics", 10), ("dev-web-v2", 4), ("dev-web-metrics-v2", 10)];
+        for (name, expected) in rows {
+            let found = in_documents(&plain, &object(name), &path(&["spec"])).expect("the object");
+            assert_eq!(found.number, expected, "{name}");
+        }
+        let [release, metrics] = ["{{ .Release.Name }}", "{{ .Release.Name }}-metrics"].map(of);
+        for (text, lines) in [([&release, &metrics], [4, 10]), ([&metrics, &release], [10, 4])] {
+            let text = text.map(String::as_str).join("---\n");
+            let names = ["web", "web-metrics"].map(|name| ObjectName::of(&object(name)));
+            let found = names.map(|name| in_template(&text, &name, &path(&["spec"])));
+            assert_eq!(found, lines.map(Some), "{text}");
+        }
     }
 
     #[test]

@@ -24,6 +24,7 @@ use crate::manifest::{self, ChangedObjects, Manifest, Source, Tally};
 use crate::preview::{
     self, End, InputChange, LikeBranch, MergeBase, Preview, PreviewedBranch, PreviewedPath, is_production,
 };
+use crate::repo::shares::in_shares;
 use dry_files::diag::{Diagnostic, Refusal};
 use dry_files::path::RepoPath;
 use go_yaml::Value;
@@ -101,6 +102,8 @@ pub(crate) struct ApplicationDiff {
     pub objects: Vec<ObjectDiff>,
     /// How many of its objects go while others that are much the same come under other names.
     pub renamed: usize,
+    /// How many of these no danger says it of.
+    pub renamed_untold: usize,
     /// Where objects of it go, and what Argo CD does about it.
     pub handed_over: Option<String>,
     /// Why the objects cannot be compared: what is on the branch is not a list of objects.
@@ -348,11 +351,12 @@ struct Known<'k> {
 
 fn applications(paths: Vec<(PreviewedPath, Option<String>)>, known: &Known<'_>) -> Vec<ApplicationDiff> {
     let (sides, unreadable): (Vec<Sides>, Vec<Option<String>>) =
-        paths.iter().map(|(path, _)| sides(path, known)).unzip();
+        in_shares(&paths, |(path, _)| sides(path, known)).into_iter().unzip();
     let objects = compare_all(&sides, known.beside);
     let rest = paths.into_iter().zip(objects).zip(unreadable.into_iter().zip(&sides));
     let mut applications = Vec::with_capacity(sides.len());
     for (((path, moved_from), objects), (unreadable, sides)) in rest {
+        let [renamed, renamed_untold] = diff::renamed(&objects);
         applications.push(ApplicationDiff {
             change: match (&path.old, &path.new) {
                 (None, None) if path.remade.is_some() || path.deployed.is_some() => Change::Changed,
@@ -369,7 +373,8 @@ fn applications(paths: Vec<(PreviewedPath, Option<String>)>, known: &Known<'_>) 
             made_by: path.made_by,
             rule: path.rule,
             moved_from,
-            renamed: diff::renamed(&objects),
+            renamed,
+            renamed_untold,
             objects,
             unreadable,
             handed_over: None,

@@ -101,7 +101,7 @@ pub(crate) fn diagnostics<'a>(all: impl Iterator<Item = &'a Diagnostic>) -> Stri
     let found = causes(all);
     for (index, cause) in found.iter().enumerate() {
         if index == SHOWN_MAX || text.len() > BYTES_MAX {
-            let more = line_of_more(found.len(), index, ": `git hydrate status` shows them all");
+            let more = line_of_more(found.len(), index, ": `git hydrate check` in a clone shows them all");
             let _ = writeln!(text, "{}", more.unwrap_or_default());
             break;
         }
@@ -304,6 +304,6 @@ mod tests {
         assert_eq!(lines[20], "environments/e000  new ->   0 of 1 manifests changed");
         assert_eq!(lines[100], "… and 200 more branches: `git hydrate status` shows them all");
         assert!(lines[101].starts_with("error: mistake 280 xxx"), "{}", lines[101]);
-        assert_eq!(lines.last(), Some(&"… and 3 more: `git hydrate status` shows them all"));
+        assert_eq!(lines.last(), Some(&"… and 3 more: `git hydrate check` in a clone shows them all"));
     }
 }

@@ -187,3 +187,37 @@ fn an_application_that_goes_from_an_app_of_apps_says_that_its_objects_stay() {
     clone.commit("gone", &[("apps/apps/dev/child.yaml", "")]);
     assert!(dangers(&clone)[0].starts_with("outage child: removed, with all that it deploys"));
 }
+
+/// The project of Applications does not ask whether they are hydrated.
+#[test]
+fn a_project_counts_applications_that_are_not_hydrated() {
+    let clone = dry(&Lab::new().server(), &["projects"], &["dev"]);
+    let (file, text) = parent("projects");
+    let of_project = |name: &str, from: &str, to: &str| {
+        let (file, text) = application(name, "test");
+        (file, text.replace("spec:\n", "spec:\n  project: shop\n").replace(from, to))
+    };
+    let applications = [
+        of_project("a", "", ""),
+        of_project("b", "path: b\n", "path: a\n"),
+        of_project("c", "targetRevision: main", "targetRevision: v1"),
+    ];
+    let configs = ["a", "b"].map(|name| (format!("apps/{name}/test/config.yaml"), config_map(name, "x")));
+    let project = |spec: &str| project(spec).replace("name: default", "name: shop");
+    let all = "sourceRepos: ['*'], destinations: [{namespace: '*', server: '*'}]";
+    let of_all = project(&format!("{{{all}}}"));
+    let files = applications.iter().chain(&configs).map(|(file, text)| (file.as_str(), text.as_str()));
+    let files = files.chain([(file.as_str(), text.as_str()), ("apps/projects/dev/config.yaml", of_all.as_str())]);
+    clone.commit("project", &files.collect::<Vec<_>>());
+    clone.push().success();
+    clone.git(&["fetch", "-q"]);
+    clone.commit(
+        "own clusters",
+        &[("apps/projects/dev/config.yaml", &project(&format!("{{permitOnlyProjectScopedClusters: true, {all}}}")))],
+    );
+    for args in [&["diff"][..], &["diff", "--against", "HEAD~1"]] {
+        let text = clone.hydrate(args).exits(1).stdout;
+        let expected = "\n  outage AppProject argocd/shop: no longer permits 3 Applications (a-test: its cluster ";
+        assert!(text.contains(expected), "{text}");
+    }
+}

@@ -4,9 +4,11 @@ use super::{clone, commit_web, json};
 use crate::push::{application, config_map};
 use crate::support::Repo;
 
-/// What is said of a commit that puts `new` in place of `old`: severity and kind, in order.
+/// What is said of a commit that puts `new` in place of `old`, of an Application that prunes: severity and kind, in order.
 fn said(old: &[String], new: &[String]) -> Vec<String> {
     let clone = clone();
+    let (file, text) = application("web", "dev");
+    clone.commit("prune", &[(&file, &text.replace("spec:\n", "spec:\n  syncPolicy: {automated: {prune: true}}\n"))]);
     commit_web(&clone, old);
     clone.push().success();
     commit_web(&clone, new);

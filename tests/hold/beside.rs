@@ -39,6 +39,10 @@ fn a_frozen_branch_goes_back_all_the_same() {
         assert_eq!(value(server, "environments/prod:web"), "prod");
         let (_, told) = change(&clone, "web", "three");
         assert!(told.contains(": outage") && !told.contains("release week"), "{told}");
+        // What comes when the freeze ends is shown before the hold does.
+        let shown = server.hydrate(&["resume", "prod", "--dry-run"]).exits(1).stdout;
+        assert!(shown.contains("frozen: release week; held back until that ends"), "{shown}");
+        assert!(shown.contains("value: three"), "{shown}");
         // It is frozen still when the hold ends.
         hold(server, "").success();
         assert_eq!(value(server, "environments/prod:web"), "prod");

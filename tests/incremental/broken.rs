@@ -323,3 +323,52 @@ fn what_was_lost_is_lost_until_another_application_renders_it() {
         }
     }
 }
+
+/// An Application that goes stays with one that does not render and has it, until that one renders or goes.
+#[test]
+fn what_goes_stays_with_its_parent() {
+    const CHILD: &str = "plain/5/child.yaml";
+    const BROKEN: &str = "plain/5/map.yaml";
+    fn child(dry: &mut Dry, n: usize) {
+        dry.sources(n);
+        dry.application(n, "prod", &format!("app-{n}"), "");
+        let text = dry.0.remove(&format!("applications/app-{n}.yaml")).expect("there");
+        dry.put(CHILD, text);
+    }
+    const ROWS: &[(&str, Edit, &[&str])] = &[
+        ("first", |dry| child(dry, 23), &[]),
+        ("it goes", |dry| drop((dry.put(BROKEN, "kind: [\n"), dry.0.remove(CHILD))), &["app-23", "app-5"]),
+        ("a file of the branch", |dry| dry.put("plain/11/map.yaml", map(11, 1)), &["app-23", "app-5"]),
+        ("another goes", |dry| drop(dry.0.remove("applications/app-11.yaml")), &["app-23", "app-5"]),
+        ("a new one", |dry| dry.application(15, "prod", "app-15", ""), &["app-23", "app-5"]),
+        ("another child", |dry| child(dry, 20), &["app-23", "app-5"]),
+        ("it comes back", |dry| child(dry, 23), &["app-5"]),
+        ("it goes again", |dry| drop(dry.0.remove(CHILD)), &["app-23", "app-5"]),
+        ("one writes its path", |dry| dry.application(18, "prod", "app-23", ""), &["app-5"]),
+        ("none does", |dry| drop(dry.0.remove("applications/app-18.yaml")), &["app-5"]),
+        ("corrected", |dry| dry.put(BROKEN, map(5, 1)), &[]),
+        ("a child that moves", |dry| child(dry, 23), &[]),
+        (
+            "it moves",
+            |dry| {
+                let text = dry.0[CHILD].replace("path: app-23", "path: elsewhere");
+                dry.put(CHILD, text);
+                dry.put(BROKEN, "kind: [\n");
+            },
+            &["app-23", "app-5"],
+        ),
+        ("its parent goes", |dry| drop(dry.0.remove("applications/app-5.yaml")), &[]),
+    ];
+    let mut twins = Twins::new();
+    twins.settings(&format!("repoURL: {URL}\nonFailure: application\n"), 1_700_000_000);
+    let mut dry = Dry::start();
+    let (mut seconds, mut tip) = (1_700_000_000, None);
+    for (what, edit, expected) in ROWS {
+        edit(&mut dry);
+        seconds += 60;
+        tip = twins.push(tip, &dry.0, seconds);
+        let report = twins.compare(what);
+        let behind = report.branches.iter().flat_map(|branch| branch.behind.iter().map(|one| one.path.as_str()));
+        assert_eq!(behind.collect::<Vec<_>>(), *expected, "{what}: {report:?}");
+    }
+}

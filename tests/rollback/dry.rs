@@ -119,9 +119,13 @@ fn what_came_since_stays_and_what_is_gone_comes_back_by_name_alone() {
     let (file, text) = application("api", "prod");
     clone.commit("api for db", &[(&file, &text), ("apps/api/prod/config.yaml", &config_map("api", "one"))]);
     clone.push().success();
-    let said = back(&clone, &["--to", &tips[2]]).success();
+    let said = back(&clone, &["--to", &tips[2]]).exits(1);
     assert!(said.stdout.contains("came since, and stay: api-prod\n"), "{said:?}");
     assert!(said.stdout.contains("are gone since, and stay gone: db-prod\n"), "{said:?}");
+    let expected = format!("has the manifests of {} but for db-prod, and nothing else changes\n", &tips[2][..7]);
+    assert!(said.stdout.contains(&expected), "{said:?}");
+    let hint = format!("git hydrate rollback environments/prod --dry --to {} --application db-prod", &tips[2][..7]);
+    assert!(said.stdout.contains(&hint), "{said:?}");
     assert_eq!(changed(&clone, &made(&said)), "apps/web/prod/config.yaml");
     push(&clone, &said);
     clone.git(&["pull", "-q", "--ff-only"]);

@@ -273,7 +273,11 @@ fn without_a_promoter_each_hint_leads_to_git_revert() {
     let (clone, [first, _]) = promoted(&server);
     for words in [&["rollback", "prod"][..], &["rollback", "environments/prod-next"], &["hold", "prod"]] {
         let told = server.hydrate(&[words, &["--reason", "x", "--yes"]].concat()).exits(2).stderr;
-        assert!(told.contains("git revert on the dry branch, and promote"), "{words:?}: {told}");
+        assert!(
+            told.contains("git revert on the dry branch (git hydrate rollback STAGING_BRANCH --dry"),
+            "{words:?}: {told}"
+        );
+        assert!(told.contains("makes the commit), and promote"), "{words:?}: {told}");
     }
     let who = ["-c", "user.name=Promoter", "-c", "user.email=promoter@example.com"];
     let note = ["notes", "--ref=promoter.history", "add", "-m", "{\"Sha-dry-active\":[\"7\"]}", &first];

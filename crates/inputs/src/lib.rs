@@ -36,7 +36,7 @@ pub use key::{KeyError, Kind};
 pub use lock::{Entry, Lock, LockError};
 pub use recorded::{FILES as RECORDED_FILES, RECORDED, Recorded};
 pub use stray::Strays;
-pub use unusable::{Unusable, VENDOR};
+pub use unusable::{BRING, Unusable, VENDOR};
 pub use wanted::{Wanted, is_below, is_only_spelling};
 
 /// The directory of the lock file, at the root of a dry tree.

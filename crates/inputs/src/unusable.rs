@@ -90,6 +90,9 @@ pub enum Unusable {
     View(#[from] ViewError),
 }
 
+/// How each hint begins that says what brings an input here.
+pub const BRING: &str = "run `git hydrate vendor`";
+
 /// What brings an input here.
 pub const VENDOR: &str = "run `git hydrate vendor` and commit what it writes";
 

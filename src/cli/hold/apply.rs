@@ -13,14 +13,17 @@ use crate::hydrate::{BehindPath, HeldAlone};
 use crate::owners::dry_branches::keep_settings;
 use crate::owners::settings_named::{SETTINGS_REF_KEY, by_settings};
 use crate::owners::setup::{Setup, Wake};
-use crate::preview;
+use crate::preview::{self, Preview};
 use crate::render::Renderers;
 use crate::render::process::wall;
 use crate::repo::Refs;
-use crate::settings::{HOLD_FILE, Holds, SETTINGS_REF};
+use crate::settings::{HOLD_FILE, Holds, SETTINGS_REF, SettingsFiles};
 use crate::show::changes::{Changes, Detail, Form, json, text};
 use crate::show::{Progress, Wording, summary};
 use crate::tell::hook::Strict;
+
+/// Up to how many Applications that change are shown to who is not asked: a list of thousands takes longer than the rollback.
+const SHOWN_MAX: usize = 100;
 
 /// A change of what is held.
 pub(super) struct Change<'a> {
@@ -46,21 +49,31 @@ pub(super) struct Change<'a> {
 impl Change<'_> {
     /// Shows it, asks, and makes it.
     pub(super) fn make(self, way: &Way, is_json: bool) -> anyhow::Result<Outcome> {
-        let clone = &self.site.clone;
         let mut files = self.site.files.clone();
         self.holds.write(&mut files);
-        let (changes, refused) = self.changes(&files)?;
-        if let Some(first) = changes.problems.first().filter(|_| self.is_held) {
+        let preview = self.preview(&files)?;
+        if let Some(first) = preview.problems.first().filter(|_| self.is_held) {
             return Err(wrong(first));
         }
+        let count: usize = preview.environments.iter().map(|one| one.paths.len()).sum();
+        if self.is_held && way.yes && !way.dry_run && count > SHOWN_MAX {
+            self.refuse_named_settings(&files)?;
+            if !is_json {
+                self.print_target()?;
+                output::print(format!("{}: {count} Applications change; --dry-run shows how\n", self.site.branch))?;
+            }
+            return self.set(&files, is_json);
+        }
+        let refused = preview.warnings.iter().filter(|warning| warning.is_refused_strictly).cloned().collect();
+        let changes = Changes::new(preview, false);
         if changes.is_empty() {
             changes.warnings.iter().for_each(output::warn);
         }
         if let Some(nothing) = self.nothing.as_ref().filter(|_| changes.is_empty()) {
             bail!(WrongUse(nothing.clone()));
         }
-        if let Some(target) = self.target.as_ref().filter(|_| !is_json) {
-            output::print(format!("{}: to {target}\n", self.site.branch))?;
+        if !is_json {
+            self.print_target()?;
         }
         show(self.site, &changes, is_json)?;
         let stuck = if self.is_held { None } else { self.stuck(&changes) };
@@ -80,19 +93,37 @@ impl Change<'_> {
             output::warn(&format!("{} stays held: nothing was changed", self.site.branch));
             return Ok(Outcome::Found);
         }
+        self.refuse_named_settings(&files)?;
+        if !way.yes && !confirmed(&self.question)? {
+            output::print("nothing was changed\n")?;
+            return Ok(Outcome::Found);
+        }
+        self.set(&files, is_json)
+    }
+
+    /// Where the branch goes.
+    fn print_target(&self) -> anyhow::Result<()> {
+        let target = self.target.as_ref().map(|target| format!("{}: to {target}\n", self.site.branch));
+        output::print(target.unwrap_or_default())
+    }
+
+    /// Errors: the settings here are those of a branch, or wait for a push.
+    fn refuse_named_settings(&self, files: &SettingsFiles) -> anyhow::Result<()> {
+        let clone = &self.site.clone;
         if let Some(name) = clone.repository.config(SETTINGS_REF_KEY).filter(|_| clone.has_remote()) {
             let held = files.get(HOLD_FILE).map(|text| String::from_utf8_lossy(text).into_owned()).unwrap_or_default();
             bail!(WrongUse(format!(
                 "the settings are in `{name}`, which hydration does not write\nhint: commit this there, as {HOLD_FILE}:\n{held}"
             )));
         }
-        clone.refuse_unpushed_settings()?;
-        if !way.yes && !confirmed(&self.question)? {
-            output::print("nothing was changed\n")?;
-            return Ok(Outcome::Found);
-        }
+        clone.refuse_unpushed_settings()
+    }
+
+    /// Sets it, and puts it into effect.
+    fn set(&self, files: &SettingsFiles, is_json: bool) -> anyhow::Result<Outcome> {
+        let clone = &self.site.clone;
         let before = clone.repository.refs()?;
-        if !config::write(&clone.repository, &files, &self.message)? && !self.is_held {
+        if !config::write(&clone.repository, files, &self.message)? && !self.is_held {
             bail!("the settings say so already");
         }
         match clone.remote() {
@@ -126,8 +157,8 @@ impl Change<'_> {
         Ok(refused.iter().filter(|refused| is_ours(refused)).map(Diagnostic::as_error).collect())
     }
 
-    /// What would change on the branch, and what strict mode refuses of all that would be deployed.
-    fn changes(&self, files: &crate::settings::SettingsFiles) -> anyhow::Result<(Changes, Vec<Diagnostic>)> {
+    /// What would change on the branch.
+    fn preview(&self, files: &SettingsFiles) -> anyhow::Result<Preview> {
         let clone = &self.site.clone;
         let before = clone.repository.refs()?.get(SETTINGS_REF);
         let id = keep_settings(&clone.repository, files, before)?;
@@ -136,12 +167,8 @@ impl Change<'_> {
         let progress = Progress::new();
         let setup = Setup::new(&repository, clone.place.clone(), Wake::Everything, &renderers, wall::now());
         let setup = Setup { observer: &progress, ..setup };
-        let preview = progress.during(|| preview::preview_held(&setup, &self.site.branch));
-        match clone.explain(preview)? {
-            Some(preview) => {
-                let refused = preview.warnings.iter().filter(|warning| warning.is_refused_strictly).cloned().collect();
-                Ok((Changes::new(preview, false), refused))
-            }
+        match clone.explain(progress.during(|| preview::preview_held(&setup, &self.site.branch)))? {
+            Some(preview) => Ok(preview),
             None => Err(self.site.promoted()?),
         }
     }

@@ -255,8 +255,20 @@ impl Said<'_> {
                 more => format!("  {more} more\n"),
             };
             output::print(format!("this changes as well:\n{others}{more}"))?;
-        } else if back.is_proven() {
-            output::print(format!("rendered, {branch} has the manifests of {at}, and nothing else changes\n"))?;
+        } else if back.differing.is_empty() && back.mistakes.is_empty() {
+            let but = match &back.gone[..] {
+                [] => String::new(),
+                gone => format!(" but for {}", listed(gone, NAMED_MAX)),
+            };
+            output::print(format!("rendered, {branch} has the manifests of {at}{but}, and nothing else changes\n"))?;
+        }
+        if !back.gone.is_empty() {
+            let named: String =
+                back.gone.iter().map(|one| format!(" --application {}", shell_word(one.as_str()))).collect();
+            let word = shell_word(branch.as_str());
+            output::print(format!(
+                "hint: to bring back what is gone, too: git hydrate rollback {word} --dry --to {at}{named} --reason …\n"
+            ))?;
         }
         back.mistakes.iter().for_each(output::warn);
         if self.is_kept_back {

@@ -3,21 +3,31 @@
 use std::fmt;
 
 use anyhow::bail;
-use dry_files::diag::{printable, shell_word};
+use dry_files::diag::{Diagnostic, printable, shell_word};
 use dry_files::path::RepoPath;
 
 use super::super::clone::Clone;
 use super::super::log::date;
-use super::super::{WrongUse, commit_of};
+use super::super::{WrongUse, commit_of, output};
 use super::when;
 use crate::argo::BranchName;
-use crate::history::{self, ActiveLine, Back, Dry, Entry, History, Line, Selection};
+use crate::history::{self, ActiveLine, Back, Count, Dry, Entry, History, Line, Selection};
 use crate::repo::{ObjectId, Repository};
 
 /// The commit to go back to that `text` means.
 pub(super) fn find(clone: &Clone, branch: &BranchName, tip: ObjectId, text: &str) -> anyhow::Result<ObjectId> {
-    match history::back(&clone.repository, &clone.place, (branch, tip), wanted(clone, text)?)? {
-        Some(found) => Ok(found),
+    let wanted = wanted(clone, text)?;
+    match history::back(&clone.repository, &clone.place, (branch, tip), wanted)? {
+        Some(found) => {
+            if matches!(wanted, Back::Until(_)) && clone.place.is_of_clone() {
+                let text = format!(
+                    "`{}` is by the dates of dry commits: a clone does not know when they were deployed",
+                    printable(text)
+                );
+                output::warn(&Diagnostic::warning(text).hint("the server does: run it there, or name the commit"));
+            }
+            Ok(found)
+        }
         None => {
             let log = format!("git hydrate log {}", shell_word(branch.as_str()));
             bail!(WrongUse(format!("`{branch}` showed nothing of `{}`\nhint: {log}", printable(text))))
@@ -101,6 +111,7 @@ impl Target {
     pub(super) fn of(clone: &Clone, branch: &BranchName, at: ObjectId) -> anyhow::Result<Self> {
         let line = Line { name: branch.to_string(), tip: at, after: None };
         let history = History::open(&clone.repository, &clone.place, vec![line], Selection::default())?;
+        let history = history.counting(Count::Nothing);
         let mut entries = history.filter(|entry| entry.as_ref().map_or(true, |entry| entry.id.is_some()));
         Ok(match entries.next().transpose()? {
             Some(Entry { dry, date, moved, .. }) => {
@@ -133,5 +144,5 @@ pub(super) fn promoted(branch: &BranchName, active: Option<&str>) -> anyhow::Err
 }
 
 /// What to do where no GitOps Promoter has written.
-pub(super) const NO_PROMOTER: &str =
-    "no GitOps Promoter of 0.38 or later has written here: git revert on the dry branch, and promote what comes of it";
+pub(super) const NO_PROMOTER: &str = "no GitOps Promoter of 0.38 or later has written here: git revert on the dry branch (git hydrate rollback \
+     STAGING_BRANCH --dry makes the commit), and promote what comes of it";

@@ -3,7 +3,7 @@
 //! Git reads any word as now, so only what is understood here is given to it.
 
 /// The forms that are understood.
-pub(super) const FORMS: &str = "2 hours ago, 90m, yesterday, 08:43, 2026-11-29 or '2026-11-29 08:43'";
+pub(super) const FORMS: &str = "2 hours ago, 90m, yesterday, 08:43, 2026-11-29 or '2026-11-29 08:43 UTC'";
 
 /// The units, by what people write, in git's words.
 const UNITS: [(&[&str], &str); 7] = [
@@ -19,6 +19,8 @@ const UNITS: [(&[&str], &str); 7] = [
 /// The time in words that git reads in one way alone; none where it is not understood.
 pub(super) fn for_git(text: &str) -> Option<String> {
     let text = text.trim().to_lowercase();
+    let zulu = [" utc", " gmt"].into_iter().find_map(|zone| text.strip_suffix(zone)).map(|time| format!("{time}z"));
+    let text = zulu.unwrap_or(text);
     ago(&text).or_else(|| at(&text))
 }
 
@@ -48,12 +50,13 @@ fn at(text: &str) -> Option<String> {
     let (day, time) = match text.split_once(' ').or_else(of_day) {
         Some((day, time)) => (day, Some(time)),
         None if is_day(text) => (text, None),
-        None => return is_time(text).then(|| text.to_owned()),
+        None => return is_clock(text).then(|| text.to_owned()),
     };
-    match (time.is_none_or(is_time), day) {
-        (true, "today") => time.map(str::to_owned),
-        (true, "yesterday") => time.map(|time| format!("yesterday {time}")),
-        (true, day) if is_day(day) => Some(format!("{day} {}", time.unwrap_or("00:00:00"))),
+    // Without a date git reads no zone.
+    match day {
+        "today" => time.filter(|time| is_clock(time)).map(str::to_owned),
+        "yesterday" => time.filter(|time| is_clock(time)).map(|time| format!("yesterday {time}")),
+        day if is_day(day) && time.is_none_or(is_time) => Some(format!("{day} {}", time.unwrap_or("00:00:00"))),
         _ => None,
     }
 }
@@ -67,19 +70,27 @@ fn is_day(text: &str) -> bool {
 /// `08:43` or `08:43:12`, and a zone behind it: `Z`, `+01:00`, `+0100`.
 fn is_time(text: &str) -> bool {
     let (time, zone) = text.split_at(text.find(['z', '+', '-']).unwrap_or(text.len()));
-    let digits = |text: &str, count| text.len() == count && text.bytes().all(|byte| byte.is_ascii_digit());
-    let parts: Vec<&str> = time.trim_end().split(':').collect();
     let is_zone = match zone.strip_prefix(['+', '-']) {
-        Some(offset) => digits(&offset.replacen(':', "", 1), 4),
+        Some(offset) => is_number(&offset.replacen(':', "", 1), 4),
         None => matches!(zone, "" | "z"),
     };
-    let is_below = |part: &str, end: u32| digits(part, 2) && part.parse::<u32>().is_ok_and(|number| number < end);
-    let is_clock = match parts[..] {
+    is_clock(time.trim_end()) && is_zone
+}
+
+/// `08:43` or `08:43:12`.
+fn is_clock(text: &str) -> bool {
+    let parts: Vec<&str> = text.split(':').collect();
+    let is_below = |part: &str, end: u32| is_number(part, 2) && part.parse::<u32>().is_ok_and(|number| number < end);
+    match parts[..] {
         [hours, minutes] => is_below(hours, 24) && is_below(minutes, 60),
         [hours, minutes, seconds] => is_below(hours, 24) && is_below(minutes, 60) && is_below(seconds, 61),
         _ => false,
-    };
-    is_clock && is_zone
+    }
+}
+
+/// Whether a text is so many digits.
+fn is_number(text: &str, count: usize) -> bool {
+    text.len() == count && text.bytes().all(|byte| byte.is_ascii_digit())
 }
 
 #[cfg(test)]
@@ -107,6 +118,7 @@ mod tests {
             ("2026-11-29T08:43:12Z", "2026-11-29 08:43:12z"),
             ("2026-11-29T08:43:12+01:00", "2026-11-29 08:43:12+01:00"),
             ("2026-11-29 08:43:12 +0100", "2026-11-29 08:43:12 +0100"),
+            ("2026-11-29 08:43:12 UTC", "2026-11-29 08:43:12z"),
         ] {
             assert_eq!(for_git(text).as_deref(), Some(expected), "{text}");
         }
@@ -124,6 +136,9 @@ mod tests {
             "29.11.2026",
             "25:00",
             "8:43",
+            "08:43Z",
+            "08:43 UTC",
+            "yesterday 08:43 +0100",
             "08:43 or so",
             "tomorrow",
             "last friday",

@@ -41,7 +41,7 @@ pub(super) fn balanced(old: &Manifest, new: &Manifest) -> Option<String> {
     })
 }
 
-fn asked(service: &Manifest) -> BTreeSet<&str> {
+pub(super) fn asked(service: &Manifest) -> BTreeSet<&str> {
     let object = service.object();
     let annotations = ASKED.iter().map(|key| word(object, &["metadata", "annotations", key]));
     let all = annotations.chain([word(object, &["spec", "loadBalancerIP"])]);
@@ -72,6 +72,31 @@ pub(super) fn gone(old: &Manifest, new: &Manifest) -> Option<Danger> {
         let advice = "keep the address beside the new one until nothing uses it";
         Danger::said(Severity::Outage, "elsewhere", text, advice)
     })
+}
+
+/// A Service or a Route of Knative that is served inside of the cluster alone from now on.
+///
+/// Reference: knative.dev docs/serving/services/private-services: the label `networking.knative.dev/visibility: cluster-local`.
+pub(super) fn unpublished(old: &Manifest, new: &Manifest) -> Option<Danger> {
+    if new.home_group() != "serving.knative.dev" || !matches!(new.kind(), "Service" | "Route") {
+        return None;
+    }
+    let is_local = |object: &Manifest| {
+        let label = |key| word(object.object(), &["metadata", "labels", key]) == "cluster-local";
+        label("networking.knative.dev/visibility") || label("serving.knative.dev/visibility")
+    };
+    match (is_local(old), is_local(new)) {
+        (false, true) => {
+            let text = "`cluster-local`: its host is no longer served outside of the cluster".to_owned();
+            let advice = "check that no one uses the host, or redirect it first";
+            Some(Danger::said(Severity::Outage, "hostGone", text, advice))
+        }
+        (true, false) => {
+            let text = "can be reached from outside of the cluster: `cluster-local` removed".to_owned();
+            Some(Danger::said(Severity::Security, "exposed", text, "keep the label to keep it inside"))
+        }
+        _ => None,
+    }
 }
 
 /// The names that are kept in DNS for what has this annotation, with commas between them.

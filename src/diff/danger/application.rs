@@ -36,6 +36,7 @@ fn deployed((old, new): (&Value, &Value), around: &Around<'_>) -> Vec<Danger> {
         dangers.push(Danger::new(Severity::Outage, What::Replaces { forced }));
     }
     dangers.extend(releases::renamed(old, new));
+    dangers.extend(releases::floating(old, new));
     dangers
 }
 

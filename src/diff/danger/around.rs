@@ -24,6 +24,8 @@ pub(in crate::diff) struct Around<'a> {
     pub syncs: &'a Syncs,
     /// What it rendered before, where it is an Application of which that is known.
     pub rendered: Option<&'a [Manifest]>,
+    /// What it is called before or after, where it goes, or comes, under another name.
+    pub counterpart: Option<&'a Manifest>,
     /// The environment.
     pub model: &'a Model<'a>,
 }

@@ -6,7 +6,7 @@ use go_yaml::Value;
 use super::text::verb;
 use super::{Around, Danger, Severity, before, items};
 use crate::diff::model::pods::{containers, spec};
-use crate::diff::model::{Autoscaler, Placed, Side, word};
+use crate::diff::model::{Autoscaler, Placed, Side, number, word};
 use crate::manifest::Manifest;
 
 /// How two may set the same replicas, as Argo CD says it.
@@ -79,6 +79,25 @@ pub(super) fn stopped(old: &Manifest, new: &Manifest) -> Option<Danger> {
     (is_stopped(new) && !is_stopped(old)).then(|| {
         let text = "paused at 0 replicas: nothing of what it scales runs".to_owned();
         Danger::said(Severity::Outage, "scaledToZero", text, "keep at least one replica of what shall serve")
+    })
+}
+
+/// An autoscaler that may run half as many replicas as before, or fewer.
+///
+/// Reference: kubernetes docs/tasks/run-application/horizontal-pod-autoscale; keda.sh docs/latest/reference/scaledobject-spec,
+/// `maxReplicaCount`: 100 is the default.
+pub(super) fn lowered<'a>(old: &'a Manifest, new: &'a Manifest, around: &Around<'a>) -> Option<Danger> {
+    let (field, default) = match (new.home_group(), new.kind()) {
+        ("autoscaling", "HorizontalPodAutoscaler") => ("maxReplicas", None),
+        ("keda.sh", "ScaledObject") => ("maxReplicaCount", Some(100)),
+        _ => return None,
+    };
+    let most = |object: &Manifest| number(object.object(), &["spec", field]).or(default);
+    let (from, to) = (most(old)?, most(new)?);
+    let is_lowered = to < from && to.saturating_mul(2) <= from && !around.ignores(new, &["spec", field]);
+    is_lowered.then(|| {
+        let text = format!("`{field}` {from} → {to}: at its busiest it runs no more than that");
+        Danger::said(Severity::Other, "scaledLess", text, "check how many replicas it needs at its busiest")
     })
 }
 

@@ -76,6 +76,12 @@ pub(super) fn upgraded(old: &Manifest, new: &Manifest) -> Vec<Danger> {
     found
 }
 
+/// The major version of PostgreSQL in an image; none where it is not known.
+pub(super) fn major_of_postgres(image: &str) -> Option<u64> {
+    row(image).filter(|(_, takes)| matches!(takes, Takes::OwnMajor))?;
+    version(image, Takes::OwnMajor).map(|(major, _)| major)
+}
+
 /// Whether a container runs the server that its image is for, and not a command beside it.
 fn serves(container: &Value) -> bool {
     let command = items(container, &["command"]).iter().filter_map(Value::as_str).collect::<Vec<_>>();

@@ -1,14 +1,20 @@
 //! What the cluster lets in: webhooks, policies, levels of Pod security.
 
+mod matching;
+mod narrowed;
+
 use std::collections::BTreeSet;
 
 use dry_files::diag::more::listed;
 use go_yaml::{Mapping, Value};
 
 use super::privilege::{LEVELS, complies, level};
-use super::{Around, Danger, Severity, items};
+use super::{Around, Danger, Severity, items, mesh};
 use crate::diff::model::{Placed, word};
 use crate::manifest::Manifest;
+use go_std::glob::Glob;
+
+pub(super) use narrowed::narrowed;
 
 /// How many workloads are named.
 const NAMED_MAX: usize = 4;
@@ -34,6 +40,9 @@ fn webhooks(old: &Manifest, new: &Manifest) -> Vec<Danger> {
         let name = word(webhook, &["name"]);
         let same = |was: &&Value| word(was, &["name"]) == name;
         let Some(was) = items(old.object(), &["webhooks"]).iter().find(same) else { continue };
+        if new.kind() == "ValidatingWebhookConfiguration" {
+            found.extend(asked_less(was, webhook, name));
+        }
         if !fails_closed(webhook) {
             continue;
         }
@@ -55,6 +64,34 @@ fn webhooks(old: &Manifest, new: &Manifest) -> Vec<Danger> {
                 "{name} is for all namespaces now: while it does not answer, the API server refuses what it is asked about in all of them, `kube-system` too"
             )));
         }
+    }
+    found
+}
+
+/// A webhook that refuses, and is asked about less than before, or heeded less.
+///
+/// Reference: kubernetes docs/reference/access-authn-authz/extensible-admission-controllers, "Matching requests: rules", "Failure policy".
+fn asked_less(was: &Value, now: &Value, name: &str) -> Vec<Danger> {
+    let operations = |webhook: &'_ Value| -> BTreeSet<String> {
+        let all = items(webhook, &["rules"]).iter().flat_map(|rule| items(rule, &["operations"]));
+        let all = all.filter_map(Value::as_str).flat_map(|operation| match operation {
+            "*" => ["CREATE", "UPDATE", "DELETE", "CONNECT"].map(str::to_owned).to_vec(),
+            one => vec![one.to_owned()],
+        });
+        all.collect()
+    };
+    let mut found = Vec::new();
+    let mut ungated = |text| {
+        found.push(Danger::said(Severity::Security, "ungated", text, "keep it refusing what must not run"));
+    };
+    if fails_closed(was) && !fails_closed(now) {
+        ungated(format!("`failurePolicy: Ignore` of {name}: while it does not answer, what it refuses is let in"));
+    }
+    let (before, after) = (operations(was), operations(now));
+    let gone: Vec<&String> = before.difference(&after).collect();
+    if !gone.is_empty() {
+        let gone = listed(gone, NAMED_MAX);
+        ungated(format!("{name} is no longer asked about {gone}: what it refuses of that is let in"));
     }
     found
 }
@@ -107,15 +144,30 @@ fn policy(old: &Manifest, new: &Manifest) -> Option<Danger> {
 /// A policy that refused, and goes while no other of its kind comes.
 pub(super) fn removed<'a>(old: &'a Manifest, around: &Around<'a>) -> Option<Danger> {
     let pruning = around.pruning.of(old);
-    let what = guarded(old).filter(|_| pruning.removes())?;
+    let of_api = || narrowed::unbound(old, around).then_some("what violates it is let in");
+    let what = guarded(old).or_else(of_api).filter(|_| pruning.removes())?;
     let is_same = |other: &Manifest| (other.home_group(), other.kind()) == (old.home_group(), old.kind());
     let comes = |other: &Placed<'_>| around.model.before.find(*other).is_none() && guarded(other.manifest).is_some();
     let mut others = around.model.after.all().iter();
     let is_replaced = others.any(|other| is_same(other.manifest) && comes(other));
-    (!is_replaced).then(|| {
+    let is_policy_alone = old.kind() == "ValidatingAdmissionPolicy";
+    let is_said_still = (!is_policy_alone && is_doubled(old, around)) || mesh::is_strict_still(old, around);
+    (!is_replaced && !is_said_still).then(|| {
         let advice = "keep it refusing what must not run";
         Danger::said(Severity::Security, "ungated", format!("removed: {what}"), advice).pruned(pruning)
     })
+}
+
+/// Whether another object of its kind says just what one that goes said.
+pub(super) fn is_doubled<'a>(old: &'a Manifest, around: &Around<'a>) -> bool {
+    let namespace = around.before(old).namespace;
+    let is_like = |other: &Placed<'_>| {
+        let of = other.manifest;
+        (of.home_group(), of.kind(), other.namespace) == (old.home_group(), old.kind(), namespace)
+            && of.name() != old.name()
+            && of.object().get("spec") == old.object().get("spec")
+    };
+    around.model.after.all().iter().any(is_like)
 }
 
 /// What is let in without a policy.
@@ -159,6 +211,12 @@ fn is_refusal(action: Option<&Value>, word: &str, default: bool) -> bool {
         }
         _ => default,
     }
+}
+
+/// Whether a pattern with `*` and `?` is for a text, which may be a pattern itself.
+fn wildcard(pattern: &str, text: &str) -> bool {
+    let is_glob = || Glob::without_separator(pattern).is_ok_and(|glob| glob.describes(text));
+    pattern == text || pattern == "*" || pattern.contains(['*', '?']) && is_glob()
 }
 
 /// A level of Pod security that is above what runs in the namespace.

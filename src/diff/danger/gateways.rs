@@ -1,5 +1,7 @@
 //! Routes of the Gateway API: the listeners that they are for, and backends of other namespaces.
 
+mod admission;
+
 use std::collections::{BTreeMap, BTreeSet};
 
 use dry_files::diag::more::listed;
@@ -10,6 +12,8 @@ use super::{Around, Danger, Severity, items};
 use crate::diff::model::gateways::{is_gateway, listeners as listeners_of, takes};
 use crate::diff::model::{Side, Through, hosts, number, word};
 use crate::manifest::Manifest;
+
+pub(super) use admission::{invalid, refused, revoked};
 
 /// How many routes are named.
 const NAMED_MAX: usize = 4;

@@ -13,8 +13,10 @@ pub(super) fn gone<'a>(old: Option<&'a Manifest>, new: Option<&'a Manifest>, aro
     let mut gone: Vec<&str> = hosts(old).into_iter().filter(|host| !host.is_empty() && !is_served(host)).collect();
     gone.sort_unstable();
     gone.dedup();
-    let danger =
-        |host: &str| Danger { pruning, ..Danger::new(Severity::Outage, What::HostGone { host: host.to_owned() }) };
+    let danger = |host: &str| {
+        let danger = Danger::new(Severity::Outage, What::HostGone { host: host.to_owned() });
+        pruning.map_or(danger.clone(), |pruning| danger.pruned(pruning))
+    };
     gone.into_iter().map(danger).collect()
 }
 
@@ -51,7 +53,8 @@ pub(super) fn unencrypted<'a>(
     lost.dedup();
     let danger = |host: &str| {
         let text = format!("{host} is no longer served over HTTPS{}", served_by(placed));
-        Danger { pruning, ..Danger::said(Severity::Outage, "httpsGone", text, "keep what serves it with TLS") }
+        let danger = Danger::said(Severity::Outage, "httpsGone", text, "keep what serves it with TLS");
+        pruning.map_or(danger.clone(), |pruning| danger.pruned(pruning))
     };
     lost.into_iter().map(danger).collect()
 }

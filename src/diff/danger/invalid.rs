@@ -8,7 +8,8 @@ use std::collections::BTreeSet;
 
 use go_yaml::Value;
 
-use super::{Danger, Severity, items};
+use super::operators::span;
+use super::{Danger, Severity, gateways, items};
 use crate::diff::model::{number, word};
 use crate::manifest::Manifest;
 
@@ -45,9 +46,39 @@ fn reasons(object: &Manifest) -> BTreeSet<String> {
         ("networking.k8s.io", "Ingress") if object.api_version().ends_with("/v1") => found.extend(ingress(value)),
         ("apiextensions.k8s.io", "CustomResourceDefinition") => found.extend(definition(value)),
         ("argoproj.io", "Application") => found.extend(application(value)),
+        ("cert-manager.io", "Certificate") => found.extend(certificate(value)),
+        ("gateway.networking.k8s.io", "HTTPRoute") => found.extend(gateways::invalid(value)),
         _ => {}
     }
     found.extend(pods::reasons(object));
+    found
+}
+
+/// Reference: cert-manager/cert-manager internal/apis/certmanager/validation/certificate.go `ValidateDuration`: asked by a webhook.
+fn certificate(object: &Value) -> Vec<String> {
+    let seconds = |key| object.at(&["spec", key]).and_then(span);
+    let shown = |key| word(object, &["spec", key]);
+    let duration = seconds("duration").unwrap_or(2_160.0 * 3_600.0);
+    let mut found = Vec::new();
+    if duration < 3_600.0 {
+        found.push(format!("`duration: {}` is less than an hour", shown("duration")));
+    }
+    if let Some(before) = seconds("renewBefore") {
+        if before < 300.0 {
+            found.push(format!("`renewBefore: {}` is less than 5 minutes", shown("renewBefore")));
+        }
+        if before >= duration {
+            let of = if shown("duration").is_empty() { "2160h, the default" } else { shown("duration") };
+            found.push(format!("`renewBefore: {}` is not less than `duration`: {of}", shown("renewBefore")));
+        }
+    }
+    let percentage = number(object, &["spec", "renewBeforePercentage"]);
+    if percentage.is_some() && seconds("renewBefore").is_some() {
+        found.push("`renewBefore` and `renewBeforePercentage` exclude each other".to_owned());
+    }
+    if let Some(percentage) = percentage.filter(|one| !(1..100).contains(one)) {
+        found.push(format!("`renewBeforePercentage: {percentage}` is not between 1 and 99"));
+    }
     found
 }
 

@@ -2,7 +2,7 @@
 
 use go_yaml::Value;
 
-use super::{Around, Danger, Pruning, Severity, What, application, operators, text};
+use super::{Around, Danger, Pruning, Severity, What, application, is_for_the_same, operators, text};
 use crate::diff::model::pods::{is_workload, replicas};
 use crate::diff::model::{Model, Placed, chooses};
 use crate::manifest::Manifest;
@@ -18,7 +18,8 @@ pub(super) fn removed<'a>(old: &'a Manifest, around: &Around<'a>) -> Option<Dang
         None if (old.home_group(), old.kind()) == ("", "Service") => left_alone(around.before(old), around)?,
         None => return operators::removed(old, around),
     };
-    pruning.removes().then(|| Danger::new(severity, What::Removed { loss }).pruned(pruning))
+    let is_renamed = is_workload(old) && around.counterpart.is_some_and(|new| is_for_the_same(old, new));
+    pruning.removes().then(|| Danger::new(severity, What::Removed { loss, is_renamed }).pruned(pruning))
 }
 
 /// Whether a workload has neither Pods nor data that go with it.

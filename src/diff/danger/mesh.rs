@@ -1,4 +1,6 @@
-//! Istio: who may ask what, and subsets that requests go to.
+//! Istio: who may ask what, subsets that requests go to, and TLS.
+
+mod tls;
 
 use std::collections::BTreeSet;
 
@@ -9,6 +11,8 @@ use super::around::name;
 use super::{Around, Danger, Severity, items};
 use crate::diff::model::{Placed, Side, covers, selects, word};
 use crate::manifest::Manifest;
+
+pub(super) use tls::{is_strict_still, tls};
 
 /// How many workloads are named.
 const NAMED_MAX: usize = 4;

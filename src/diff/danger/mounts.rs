@@ -38,7 +38,7 @@ pub(super) struct Mount<'m> {
     pub volume: &'m str,
     pub source: Source<'m>,
     /// The part of the volume; empty for all of it.
-    part: &'m str,
+    pub part: &'m str,
     pub path: &'m str,
     pub is_read_only: bool,
 }
@@ -60,7 +60,7 @@ impl Mount<'_> {
     }
 
     /// Whether what another one had is here: as it is at some path, or as a part of more at its own.
-    fn has(&self, other: &Mount<'_>) -> bool {
+    pub(super) fn has(&self, other: &Mount<'_>) -> bool {
         self.below(other).is_some_and(|rest| rest.is_empty()) || self.is_found(other)
     }
 }
@@ -103,12 +103,23 @@ fn source(volume: &Value) -> Option<Source<'_>> {
 /// by [`super::volumes`]; a claim that goes is said of the claim.
 ///
 /// Reference: kubernetes docs/concepts/storage/volumes, "Using subPath"; persistent-volumes, "Claims As Volumes".
-pub(super) fn gone<'a>(old: &'a Manifest, new: &'a Manifest, around: &Around<'a>) -> Vec<Danger> {
+///
+/// `is_in_place` is whether what a mount had is known to be where the container looks for it.
+pub(super) fn gone<'a>(
+    (old, new): (&'a Manifest, &'a Manifest),
+    around: &Around<'a>,
+    is_in_place: &dyn Fn(&Mount<'_>) -> bool,
+) -> Vec<Danger> {
     let (was, now) = (mounts(old), mounts(new));
     let mut found: Vec<Danger> = Vec::new();
     for one in was.iter().filter(|one| !one.is_read_only && !matches!(one.source, Source::Host(_))) {
         let stays = before(Some(new), one.container).is_some();
-        if !stays || now.iter().any(|other| other.has(one)) || is_said(one, new) || claim_goes(one, old, around) {
+        if !stays
+            || is_in_place(one)
+            || now.iter().any(|other| other.has(one))
+            || is_said(one, new)
+            || claim_goes(one, old, around)
+        {
             continue;
         }
         let part = match one.part {

@@ -28,6 +28,7 @@ fn effect(how: How, is_one: bool) -> &'static str {
         How::Webhook => "the API server asks it and gets no answer, and refuses what it would have to ask for",
         How::Rights => "the rights that are bound to it are gone",
         How::Controller => "nothing does any more what they ask for",
+        How::Analysis => "without it, a Rollout is not valid and updates no more",
         How::Pull => "images of new Pods are pulled without a login",
         How::Named => "what reads it fails, now or the next time that it is read",
     }
@@ -94,7 +95,7 @@ fn name(of: &Placed<'_>) -> String {
 }
 
 /// Kinds that come from git as a rule, so that one that is named and not there is a mistake.
-const OF_GIT: [&str; 7] = [
+const OF_GIT: [&str; 8] = [
     "ConfigMap",
     "Secret",
     "Service",
@@ -102,6 +103,7 @@ const OF_GIT: [&str; 7] = [
     "PersistentVolumeClaim",
     "CustomResourceDefinition",
     "Gateway",
+    "AnalysisTemplate",
 ];
 
 /// A name that changed to one that nothing has, or that is nearly one that there is.

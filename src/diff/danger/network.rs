@@ -7,7 +7,7 @@ use go_yaml::{Mapping, Value};
 
 use super::around::{name, service_type, services};
 use super::direction::{DIRECTIONS, Direction};
-use super::{Around, Danger, Severity, What, isolation, items, peers};
+use super::{Around, Danger, Severity, What, endpoints, isolation, items, peers};
 use crate::diff::model::{Placed, covers, selects, word};
 use crate::manifest::Manifest;
 
@@ -194,20 +194,12 @@ pub(super) fn unselected<'a>(
 /// Reference: kubernetes docs/concepts/services-networking/service, "Services without selectors"; 1.34
 /// pkg/controller/endpointslice/endpointslice_controller.go `syncService`, which returns early for one.
 fn loses_selector<'a>(old: &'a Manifest, new: &'a Manifest, around: &Around<'a>) -> Option<Danger> {
-    let has_selector = |service: &Manifest| {
-        service.object().at(&["spec", "selector"]).and_then(Value::as_mapping).is_some_and(|labels| !labels.is_empty())
-    };
-    let is_of = |endpoints: &Manifest| match (endpoints.home_group(), endpoints.kind()) {
-        ("", "Endpoints") => endpoints.name() == new.name(),
-        ("discovery.k8s.io", "EndpointSlice") => {
-            let label = ["metadata", "labels", "kubernetes.io/service-name"];
-            endpoints.object().at(&label).and_then(Value::as_str) == Some(new.name())
-        }
-        _ => false,
-    };
     let namespace = around.after(new).namespace;
-    let has_endpoints = || around.model.after.all().iter().any(|one| one.namespace == namespace && is_of(one.manifest));
-    let is_lost = service_type(new) != "ExternalName" && has_selector(old) && !has_selector(new) && !has_endpoints();
+    let is_of =
+        |one: &Placed<'_>| one.namespace == namespace && endpoints::service_of(one.manifest) == Some(new.name());
+    let has_endpoints = || around.model.after.all().iter().any(is_of);
+    let loses = endpoints::has_selector(old) && !endpoints::has_selector(new);
+    let is_lost = service_type(new) != "ExternalName" && loses && !has_endpoints();
     let text = "has no selector any more: its endpoints stay as they are now, also when their Pods are gone";
     is_lost.then(|| {
         let advice = "keep the selector, or add an EndpointSlice of its own in this change";

@@ -14,6 +14,7 @@ use super::quantity::quantity;
 use super::{Around, Danger, Severity, items};
 use crate::diff::model::{number, word};
 use crate::manifest::Manifest;
+pub(super) use storage::span;
 use table::{CLOUD, Ends, OWNERS, Owner};
 
 /// The row of an object; none where nothing is known to own data.
@@ -121,6 +122,7 @@ fn shrunk(old: &Manifest, new: &Manifest) -> Vec<Danger> {
         true => format!("storage cannot shrink, so its operator refuses the object: {NOTHING_APPLIED}"),
         false => "storage cannot shrink, so its controller refuses it".to_owned(),
     };
+    let is_rabbit = new.home_group() == "rabbitmq.com";
     let mut path = Vec::new();
     visit((old.object(), new.object()), &mut path, &mut |path, old, new| match path.last().map(String::as_str) {
         // The copies of a pool of Ceph.
@@ -129,10 +131,11 @@ fn shrunk(old: &Manifest, new: &Manifest) -> Vec<Danger> {
             smaller(old, new).map(|(from, to)| refused(format!("`{}` {from} → {to}: {refuses}", path.join(".")))),
         ),
         Some("instances" | "replicas" | "members" | "count" | "numberOfInstances") => {
-            found.extend(fewer(path, old, new));
+            found.extend(fewer(path, old, new).filter(|_| !is_rabbit || *new == Value::Int(0)));
         }
         _ => {}
     });
+    found.extend(kept_size(old, new));
     if new.kind() == "KafkaTopic" {
         let partitions = |topic: &Manifest| number(topic.object(), &["spec", "partitions"]);
         if let (Some(from), Some(to)) = (partitions(old), partitions(new))
@@ -143,6 +146,24 @@ fn shrunk(old: &Manifest, new: &Manifest) -> Vec<Danger> {
         found.extend(retention(old, new));
     }
     found
+}
+
+/// A RabbitMQ whose operator does not let it have fewer nodes.
+///
+/// Reference: rabbitmq/cluster-operator controllers/reconcile_scale_down.go: but for 0, it leaves all as it was.
+fn kept_size(old: &Manifest, new: &Manifest) -> Option<Danger> {
+    let replicas = |object: &Manifest| number(object.object(), &["spec", "replicas"]).unwrap_or(1);
+    let (from, to) = (replicas(old), replicas(new));
+    let is_it = (new.home_group(), new.kind()) == ("rabbitmq.com", "RabbitmqCluster");
+    (is_it && to < from && to > 0).then(|| {
+        let text = format!("`spec.replicas` {from} → {to}: its operator does not take nodes away, and changes nothing");
+        Danger::said(
+            Severity::Refused,
+            "shrinks",
+            text,
+            "keep the number of nodes, or make a smaller one and move to it",
+        )
+    })
 }
 
 /// Fewer copies than before.

@@ -2,6 +2,7 @@
 
 use std::collections::BTreeSet;
 
+use dry_files::diag::more::listed;
 use go_yaml::Value;
 
 use super::mounts::{Source, mounts};
@@ -27,6 +28,9 @@ const CAPABILITIES: [&str; 13] = [
     "SETUID",
     "SYS_CHROOT",
 ];
+
+/// How many containers are named.
+const NAMED_MAX: usize = 4;
 
 /// Levels of Pod security, the weakest first.
 pub(super) const LEVELS: [&str; 3] = ["privileged", "baseline", "restricted"];
@@ -156,6 +160,9 @@ fn is_safe_sysctl(name: &str) -> bool {
     name.is_empty() || safe.contains(&name)
 }
 
+/// How the right to run as root begins.
+const OF_ROOT: &str = "the rights of root";
+
 /// Where it was forbidden to run as root, or to get more rights than the process had, and is no longer.
 fn root(old: &Manifest, new: &Manifest) -> Vec<String> {
     let (Some(old), Some(new)) = (spec(old), spec(new)) else { return Vec::new() };
@@ -163,7 +170,8 @@ fn root(old: &Manifest, new: &Manifest) -> Vec<String> {
     gains.extend(undecided(old, new));
     for (name, container) in containers(new) {
         if let Some((_, before)) = containers(old).find(|(before, _)| *before == name) {
-            gains.extend(root_of(before, container, &format!("`{name}`")));
+            let of_root = |gain: &String| gain.starts_with(OF_ROOT) && is_root_forbidden(new, container);
+            gains.extend(root_of(before, container, &format!("`{name}`")).into_iter().filter(|gain| !of_root(gain)));
         }
     }
     gains
@@ -180,15 +188,43 @@ fn undecided(old: &Value, new: &Value) -> Vec<String> {
     left.map(|(name, _)| format!("to run as root where their image does (runAsNonRoot of `{name}`)")).collect()
 }
 
+/// Containers that are to run as root and must not, so that they do not start.
+///
+/// Reference: kubernetes 1.34 pkg/kubelet/kuberuntime/security_context_others.go `verifyRunAsNonRoot`.
+pub(super) fn contradicts(old: &Manifest, new: &Manifest) -> Option<Danger> {
+    let (before, after) = (spec(old)?, spec(new)?);
+    let was = |name: &str| {
+        containers(before).find(|(one, _)| *one == name).is_some_and(|(_, one)| is_root_forbidden(before, one))
+    };
+    let names: BTreeSet<String> = containers(after)
+        .filter(|(name, container)| is_root_forbidden(after, container) && !was(name))
+        .map(|(name, _)| format!("`{name}`"))
+        .collect();
+    (!names.is_empty()).then(|| {
+        let starts = if names.len() == 1 { "does not start" } else { "do not start" };
+        let text = format!("{} {starts}: `runAsNonRoot: true` with `runAsUser: 0`", listed(names, NAMED_MAX));
+        Danger::said(Severity::Outage, "rootForbidden", text, "keep one of them: another user, or root")
+    })
+}
+
+/// What a container says goes before what its Pod does.
+fn is_root_forbidden(pods: &Value, container: &Value) -> bool {
+    let field = |key| {
+        let of = |one: &Value| one.at(&["securityContext", key]).filter(|value| !value.is_null()).cloned();
+        of(container).or_else(|| of(pods))
+    };
+    field("runAsNonRoot") == Some(Value::Bool(true)) && field("runAsUser") == Some(Value::Int(0))
+}
+
 /// The rights that the security context of a Pod, or of one container, gains.
 fn root_of(old: &Value, new: &Value, whose: &str) -> Vec<String> {
     let flag = |of: &Value, key| of.at(&["securityContext", key]).and_then(Value::as_bool);
     let is_root = |of: &Value| of.at(&["securityContext", "runAsUser"]) == Some(&Value::Int(0));
     let mut gains = Vec::new();
     if flag(old, "runAsNonRoot") == Some(true) && flag(new, "runAsNonRoot") == Some(false)
-        || !is_root(old) && is_root(new)
+        || !is_root(old) && is_root(new) && flag(new, "runAsNonRoot") != Some(true)
     {
-        gains.push(format!("the rights of root ({whose})"));
+        gains.push(format!("{OF_ROOT} ({whose})"));
     }
     if flag(old, "allowPrivilegeEscalation") == Some(false) && flag(new, "allowPrivilegeEscalation") != Some(false) {
         gains.push(format!("more rights than their parent process (allowPrivilegeEscalation of {whose})"));

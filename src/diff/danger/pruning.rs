@@ -69,24 +69,26 @@ impl Pruning {
 /// What Argo CD does, as a sentence.
 impl std::fmt::Display for Pruning {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        f.write_str(&self.sentence("it"))
+        f.write_str(&self.sentence("it", 1))
     }
 }
 
 impl Pruning {
-    /// What Argo CD does with an object, as a sentence.
-    pub(super) fn sentence(self, object: &str) -> String {
+    /// What Argo CD does with so many objects, as a sentence. `objects` are called as where they do something: `they`.
+    pub(super) fn sentence(self, objects: &str, count: usize) -> String {
+        let (stay, whose) = if count == 1 { ("stays", "its Application") } else { ("stay", "their Application") };
+        let them = if objects == "they" { "them" } else { objects };
         match self {
-            Pruning::Automatic => format!("Argo CD prunes {object} with the next sync"),
+            Pruning::Automatic => format!("Argo CD prunes {them} with the next sync"),
             Pruning::Manual => {
-                format!("{object} stays until somebody syncs with pruning: the Application does not prune by itself")
+                format!("{objects} {stay} until somebody syncs with pruning: the Application does not prune by itself")
             }
-            Pruning::Confirmed => format!("Argo CD removes {object} once somebody confirms"),
-            Pruning::Cascade => format!("Argo CD deletes {object} together with its Application"),
-            Pruning::Off => format!("Argo CD does not prune {object}"),
-            Pruning::Orphaned => format!("{object} stays: its Application goes without the resources finalizer"),
-            Pruning::Left => format!("{object} stays: its Application deploys to another cluster now"),
-            Pruning::Unknown => format!("Argo CD removes {object} if the Application prunes"),
+            Pruning::Confirmed => format!("Argo CD removes {them} once somebody confirms"),
+            Pruning::Cascade => format!("Argo CD deletes {them} together with {whose}"),
+            Pruning::Off => format!("Argo CD does not prune {them}"),
+            Pruning::Orphaned => format!("{objects} {stay}: {whose} goes without the resources finalizer"),
+            Pruning::Left => format!("{objects} {stay}: {whose} deploys to another cluster now"),
+            Pruning::Unknown => format!("Argo CD removes {them} if the Application prunes"),
         }
     }
 }

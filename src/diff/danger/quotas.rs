@@ -123,29 +123,53 @@ pub(super) fn limit_range<'a>(old: Option<&'a Manifest>, new: &'a Manifest, arou
     if (new.home_group(), new.kind()) != ("", "LimitRange") {
         return Vec::new();
     }
-    let was = old.map(|old| over_maximum(around.before(old), &around.model.before)).unwrap_or_default();
-    let now = over_maximum(around.after(new), &around.model.after).into_iter();
-    let danger = |(workload, resource): (String, String)| {
+    let was = old.map(|old| beyond(around.before(old), &around.model.before)).unwrap_or_default();
+    let now = beyond(around.after(new), &around.model.after).into_iter();
+    let danger = |beyond: Beyond| {
+        let Beyond { workload, resource, is_above } = beyond;
+        let (what, advice) = match is_above {
+            true => ("maximum", "raise the maximum, or have the workloads ask for less"),
+            false => ("minimum", "lower the minimum, or have the workloads ask for more"),
+        };
+        let side = if is_above { "below" } else { "above" };
         let text =
-            format!("the maximum of {resource} is below what {workload} asks for: its Pods are not made any more");
-        Danger::said(Severity::Outage, "quota", text, "raise the maximum, or have the workloads ask for less")
+            format!("the {what} of {resource} is {side} what {workload} asks for: its Pods are not made any more");
+        Danger::said(Severity::Outage, "quota", text, advice)
     };
-    now.filter(|over| !was.contains(over)).map(danger).collect()
+    now.filter(|beyond| !was.contains(beyond)).map(danger).collect()
 }
 
-fn over_maximum(range: Placed<'_>, side: &Side<'_>) -> Vec<(String, String)> {
+/// A workload of which a container asks for more of a resource than it may, or for less than it must.
+#[derive(Debug, PartialEq, Eq)]
+struct Beyond {
+    workload: String,
+    resource: String,
+    is_above: bool,
+}
+
+/// What a LimitRange does not let in of the workloads of its namespace.
+///
+/// Reference: kubernetes docs/concepts/policy/limit-range: a limit is compared with `max`, a request with `min`; a request that is not
+/// written is the limit.
+fn beyond(range: Placed<'_>, side: &Side<'_>) -> Vec<Beyond> {
     let mut found = Vec::new();
     let limits = items(range.manifest.object(), &["spec", "limits"]).iter();
     for limit in limits.filter(|limit| word(limit, &["type"]) == "Container") {
-        for (resource, maximum) in limit.get("max").and_then(Value::as_mapping).into_iter().flatten() {
-            let Some(maximum) = quantity(maximum) else { continue };
-            for workload in side.workloads(range.namespace) {
-                let pods = spec(workload.manifest).into_iter().flat_map(running);
-                let asked =
-                    pods.filter_map(|(_, container)| quantity(container.at(&["resources", "limits", resource])?));
-                if asked.into_iter().any(|asked| asked > maximum) {
-                    let name = format!("{} {}", workload.manifest.kind(), workload.manifest.name());
-                    found.push((name, resource.clone()));
+        for (bound, is_above) in [("max", true), ("min", false)] {
+            for (resource, bound) in limit.get(bound).and_then(Value::as_mapping).into_iter().flatten() {
+                let Some(bound) = quantity(bound) else { continue };
+                let is_beyond = |container: &Value| {
+                    let asked = |what| container.at(&["resources", what, resource]);
+                    let asked = if is_above { asked("limits") } else { asked("requests").or(asked("limits")) };
+                    let asked = asked.and_then(quantity);
+                    asked.is_some_and(|asked| if is_above { asked > bound } else { asked < bound })
+                };
+                for workload in side.workloads(range.namespace) {
+                    let mut containers = spec(workload.manifest).into_iter().flat_map(running);
+                    if containers.any(|(_, container)| is_beyond(container)) {
+                        let workload = format!("{} {}", workload.manifest.kind(), workload.manifest.name());
+                        found.push(Beyond { workload, resource: resource.clone(), is_above });
+                    }
                 }
             }
         }

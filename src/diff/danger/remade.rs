@@ -34,7 +34,10 @@ pub(crate) fn remade<'a>(remade: &Remade, objects: Option<impl Iterator<Item = &
     );
     let advice = match remade.set_goes {
         true => "delete the set with `kubectl delete applicationset --cascade=orphan` before this is merged",
-        false => "set `syncPolicy.applicationsSync: create-update` in the set in a commit before this one",
+        false => {
+            "set `syncPolicy.applicationsSync: create-update` in the set in a commit before this one, and remove the Application's \
+             ownerReference before the policy is taken back"
+        }
     };
     Some(Danger::said(severity, "applicationRemade", text, advice))
 }

@@ -20,6 +20,12 @@ const EVERYBODY: [&str; 3] = ["system:unauthenticated", "system:anonymous", "sys
 /// Verbs that read.
 const READING: [&str; 3] = ["get", "list", "watch"];
 
+/// Verbs that write.
+const WRITING: [&str; 4] = ["create", "update", "patch", "delete"];
+
+/// What gives rights to others.
+const BINDINGS: [&str; 4] = ["roles", "rolebindings", "clusterroles", "clusterrolebindings"];
+
 /// What an object grants that it did not grant before. A role or binding that is new counts only where it gives
 /// unbounded rights, or rights to everybody: each chart brings roles of its own.
 pub(super) fn widened<'a>(old: Option<&'a Manifest>, new: &'a Manifest, around: &Around<'a>) -> Option<Danger> {
@@ -63,8 +69,21 @@ pub(super) fn reads_secrets(old: Option<&Manifest>, new: &Manifest, around: &Aro
         _ if is_bound("RoleBinding") && !is_bound("ClusterRoleBinding") => "the namespaces that it is bound in",
         _ => "the cluster",
     };
-    grants(new).iter().any(is_read).then(|| {
-        let text = format!("reads all Secrets of {of}");
+    let all = grants(new);
+    let does = |group: &str, resources: &[&str], verbs: &[&str]| {
+        all.iter().any(|grant| match grant.on {
+            On::Resource { group: of, resource, name: None } => {
+                of == group && resources.contains(&resource) && verbs.contains(&grant.verb)
+            }
+            _ => false,
+        })
+    };
+    let reads = |role: &Manifest| grants(role).iter().any(is_read);
+    (reads(new) && !around.counterpart.is_some_and(reads)).then(|| {
+        let writes = if does("", &["secrets"], &WRITING) { "reads and writes" } else { "reads" };
+        let gives = does("rbac.authorization.k8s.io", &BINDINGS, &WRITING);
+        let also = if gives { ", and writes roles or bindings" } else { "" };
+        let text = format!("{writes} all Secrets of {of}{also}");
         Danger::said(Severity::Security, "widened", text, "name the Secrets that are needed, in `resourceNames`")
     })
 }

@@ -71,6 +71,34 @@ pub(super) fn paused(old: &Manifest, new: &Manifest) -> Option<Danger> {
     (is_set(new) && !is_set(old)).then(|| Danger::said(Severity::Other, "paused", text.to_owned(), advice))
 }
 
+/// Databases that their operator stops: group, kind, and the field that says so.
+///
+/// Reference: access.crunchydata.com PostgresCluster `spec.shutdown` ("workloads are scaled to zero"); k8ssandra cass-operator
+/// CassandraDatacenter `spec.stopped` ("no running server pods"); docs.percona.com operators, `pause` ("gracefully stop the cluster");
+/// cloudnative-pg docs, declarative_hibernation.
+const HALTED: [(&str, &str, &[&str]); 6] = [
+    ("postgres-operator.crunchydata.com", "PostgresCluster", &["spec", "shutdown"]),
+    ("cassandra.datastax.com", "CassandraDatacenter", &["spec", "stopped"]),
+    ("pxc.percona.com", "PerconaXtraDBCluster", &["spec", "pause"]),
+    ("psmdb.percona.com", "PerconaServerMongoDB", &["spec", "pause"]),
+    ("pgv2.percona.com", "PerconaPGCluster", &["spec", "pause"]),
+    ("postgresql.cnpg.io", "Cluster", &["metadata", "annotations", "cnpg.io/hibernation"]),
+];
+
+/// A database whose Pods its operator takes away, with their volumes kept.
+pub(super) fn halted(old: &Manifest, new: &Manifest) -> Option<Danger> {
+    let (.., path) = HALTED.iter().find(|(group, kind, _)| (*group, *kind) == (new.home_group(), new.kind()))?;
+    let is_set = |manifest: &Manifest| match manifest.object().at(path) {
+        Some(Value::Bool(flag)) => *flag,
+        value => value.and_then(Value::as_str) == Some("on"),
+    };
+    (is_set(new) && !is_set(old)).then(|| {
+        let field = path.last().unwrap_or(&"");
+        let text = format!("`{field}`: its operator stops all of it");
+        Danger::said(Severity::Outage, "scaledToZero", text, "take the field away when it shall run again")
+    })
+}
+
 /// Pods that are ended without the time to end their requests.
 ///
 /// Reference: kubernetes docs/concepts/workloads/pods/pod-lifecycle, "Termination of Pods"; docs/concepts/containers/container-lifecycle-hooks.

@@ -1,10 +1,16 @@
 //! Objects of other controllers that keep requests away from Pods and routes.
 
+use std::collections::BTreeSet;
+
+use dry_files::diag::more::listed;
 use go_yaml::{Mapping, Value};
 
-use super::{Around, Danger, Severity, What, items};
+use super::{Around, Danger, Severity, What, gates, items};
 use crate::diff::model::{Placed, word};
 use crate::manifest::Manifest;
+
+/// How many ports are named.
+const PORTS_MAX: usize = 4;
 
 /// Such kinds: group, kind, where the selector of their Pods is, and what is so without them.
 ///
@@ -45,7 +51,7 @@ pub(super) fn removed<'a>(old: &'a Manifest, around: &Around<'a>) -> Option<Dang
     };
     let is_same = |other: &Placed<'_>| is_like(other.manifest) && other.namespace == placed.namespace;
     let comes = |other: &Placed<'_>| is_same(other) && around.model.before.find(*other).is_none();
-    let is_replaced = around.model.after.all().iter().any(comes);
+    let is_replaced = around.model.after.all().iter().any(comes) || gates::is_doubled(old, around);
     let pods = old.object().at(selector).filter(|_| !selector.is_empty());
     let are_gone = pods.is_some_and(|pods| around.are_pods_gone(placed.namespace, Some(pods)));
     let is_lost = pruning.removes() && !is_replaced && !are_gone && !are_targets_gone(placed, around);
@@ -109,6 +115,29 @@ impl Opening {
         rules(policy, self.rules).flat_map(|rule| items(rule, &[self.peers])).any(|peer| self.is(peer))
     }
 
+    /// ` on 443/TCP`, where all rules that are for so many are for some ports.
+    fn at_ports(&self, policy: &Manifest) -> String {
+        let mut shown = BTreeSet::new();
+        for rule in rules(policy, self.rules).filter(|rule| items(rule, &[self.peers]).iter().any(|peer| self.is(peer)))
+        {
+            let ports: Vec<&Value> = items(rule, &["toPorts"]).iter().flat_map(|one| items(one, &["ports"])).collect();
+            if ports.is_empty() {
+                return String::new();
+            }
+            shown.extend(ports.into_iter().map(|port| {
+                let number = match port.get("port") {
+                    Some(Value::Int(number)) => number.to_string(),
+                    number => number.and_then(Value::as_str).unwrap_or("any port").to_owned(),
+                };
+                match word(port, &["protocol"]) {
+                    "" | "ANY" => number,
+                    protocol => format!("{number}/{protocol}"),
+                }
+            }));
+        }
+        format!(" on {}", listed(shown, PORTS_MAX))
+    }
+
     fn is(&self, peer: &Value) -> bool {
         let is_empty = |part: &Value| part.as_mapping().is_some_and(Mapping::is_empty);
         match (self.all, peer) {
@@ -139,7 +168,8 @@ pub(super) fn opened(old: &Manifest, new: &Manifest) -> Vec<Danger> {
         let is_gained = |one: &&Opening| one.rules == direction && one.is_in(new) && !one.is_in(old);
         let opening = OPENINGS.iter().rev().find(is_gained).filter(|_| was_closed())?;
         let was_so = OPENINGS.iter().any(|one| one.loss == opening.loss && one.is_in(old));
-        (!was_so).then(|| Danger::said(Severity::Security, "unprotected", opening.loss.to_owned(), advice))
+        let text = format!("{}{}", opening.loss, opening.at_ports(new));
+        (!was_so).then(|| Danger::said(Severity::Security, "unprotected", text, advice))
     };
     ways.into_iter().filter_map(danger).collect()
 }

@@ -28,6 +28,7 @@ fn cases() -> Vec<Case> {
         "judged.yaml",
         "public.yaml",
         "argocd.yaml",
+        "controllers.yaml",
     ]
     .into_iter()
     .flat_map(read_cases)
@@ -137,6 +138,10 @@ fn what_is_said_of_pruning() {
     for (pruning, options, expected) in rows {
         assert_eq!(pruning.of(&claim(options)), expected, "{pruning:?} {options}");
     }
+    let stays = "until somebody syncs with pruning: the Application does not prune by itself";
+    assert_eq!(Pruning::Manual.sentence("it", 1), format!("it stays {stays}"));
+    assert_eq!(Pruning::Manual.sentence("they", 2), format!("they stay {stays}"));
+    assert_eq!(Pruning::Cascade.sentence("they", 2), "Argo CD deletes them together with their Application");
 }
 
 /// Advice on what is done outside of git, or with judgement.

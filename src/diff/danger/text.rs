@@ -4,14 +4,16 @@ use super::{Danger, Severity, What, immutable, resources};
 use dry_files::diag::more::listed;
 
 impl Danger {
-    /// What Argo CD does with the object that goes; `None` where no object does.
-    pub(crate) fn pruning_text(&self) -> Option<String> {
-        let object = match self.kind() {
-            "namespaceChanged" => "the old one",
-            "applicationRemoved" => return None,
-            _ => "it",
+    /// What Argo CD does with so many objects that go; `None` where none does.
+    pub(crate) fn pruning_text(&self, count: usize) -> Option<String> {
+        let object = match (self.kind(), count) {
+            ("applicationRemoved", _) => return None,
+            ("namespaceChanged", 1) => "the old one",
+            ("namespaceChanged", _) => "the old ones",
+            (_, 1) => "it",
+            _ => "they",
         };
-        self.pruning.map(|pruning| pruning.sentence(object))
+        self.pruning.map(|pruning| pruning.sentence(object, count))
     }
 }
 
@@ -22,7 +24,8 @@ const GRANTS_SHOWN: usize = 4;
 impl std::fmt::Display for Danger {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         match &self.what {
-            What::Removed { loss } => write!(f, "removed, {loss}"),
+            What::Removed { loss, is_renamed: false } => write!(f, "removed, {loss}"),
+            What::Removed { loss, is_renamed: true } => write!(f, "removed, {loss}; it comes anew under another name"),
             What::HandedOver { loss } => {
                 write!(f, "moves to another Application: if the old one removes it first, it goes {loss}")
             }

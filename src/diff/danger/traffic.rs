@@ -1,11 +1,11 @@
 //! Where requests go: shares that shift, paths that go, addresses that change.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 use go_yaml::Value;
 
 use super::around::{self, service_type, services};
-use super::{Around, Danger, Severity, addresses, items, network};
+use super::{Around, Danger, Severity, addresses, items, mesh, network};
 use crate::diff::model::{Placed, Route, Side, Through, hosts, ingress_class, is_for, number, routes, word};
 use crate::manifest::Manifest;
 
@@ -140,10 +140,31 @@ pub(super) fn class(old: &Manifest, new: &Manifest, after: &Side<'_>) -> Option<
     })
 }
 
+/// Whether a name in DNS is that of a Service for the Pods and ports that another one was for.
+fn answers<'a>(old: &'a Manifest, name: &str, around: &Around<'a>) -> bool {
+    let service = around.before(old);
+    let pods = around.model.before.served_by(service);
+    let ports = |of: &'_ Manifest| -> BTreeSet<i64> {
+        items(of.object(), &["spec", "ports"]).iter().filter_map(|port| number(port, &["port"])).collect()
+    };
+    let is_named = |one: &Placed<'a>| {
+        let full = format!("{}.{}.svc", one.manifest.name(), one.namespace);
+        name == full
+            || name.strip_prefix(&full).is_some_and(|rest| rest == ".cluster.local" || rest == ".cluster.local.")
+    };
+    let mut named = around.model.after.listed("Service").filter(is_named);
+    let serves = |one: &Placed<'a>| {
+        let now = around.model.after.served_by(*one);
+        let is_served = |pod: &Placed<'a>| now.iter().any(|one| one.manifest.name() == pod.manifest.name());
+        pods.iter().all(is_served) && ports(old).is_subset(&ports(one.manifest))
+    };
+    !pods.is_empty() && named.any(|one| serves(&one))
+}
+
 /// Services that lead elsewhere, or lose their address.
 ///
 /// Reference: kubernetes docs/concepts/services-networking/service, "ExternalName", "type: LoadBalancer".
-pub(super) fn elsewhere(old: &Manifest, new: &Manifest) -> Option<Danger> {
+pub(super) fn elsewhere<'a>(old: &'a Manifest, new: &'a Manifest, around: &Around<'a>) -> Option<Danger> {
     let (old, new) = services(Some(old), Some(new))?;
     let field = |service: &'_ Manifest, key| word(service.object(), &["spec", key]).to_owned();
     let (from, to) = (service_type(old), service_type(new));
@@ -154,6 +175,7 @@ pub(super) fn elsewhere(old: &Manifest, new: &Manifest) -> Option<Danger> {
             format!("its name leads to {} in place of {}", external(new), external(old))
         }
         ("ExternalName", "ExternalName") => return None,
+        ("ClusterIP", "ExternalName") if answers(old, &external(new), around) => return None,
         (_, "ExternalName") => format!("its name leads to {}, and its address and endpoints go", external(new)),
         ("LoadBalancer", "LoadBalancer") if goes_inside => {
             "its load balancer gets an address inside of the network: from outside nothing reaches it".to_owned()
@@ -191,7 +213,7 @@ fn node_port(old: &Manifest, new: &Manifest) -> Option<(i64, i64)> {
 ///
 /// Reference: kubernetes docs/concepts/services-networking/ingress, "TLS"; gateway-api Listener `tls`; istio.io
 /// docs/reference/config/security/peer_authentication.
-pub(super) fn plain_text(old: &Manifest, new: &Manifest) -> Option<Danger> {
+pub(super) fn plain_text<'a>(old: &'a Manifest, new: &'a Manifest, around: &Around<'a>) -> Option<Danger> {
     let text = match (new.home_group(), new.kind()) {
         ("networking.k8s.io", "Ingress") => {
             let hosts = hosts_without(old, new);
@@ -215,7 +237,7 @@ pub(super) fn plain_text(old: &Manifest, new: &Manifest) -> Option<Danger> {
         ("security.istio.io", "PeerAuthentication") => {
             let mode = |one: &'_ Manifest| word(one.object(), &["spec", "mtls", "mode"]).to_owned();
             let (from, to) = (mode(old), mode(new));
-            (from == "STRICT" && to != from).then(|| {
+            (from == "STRICT" && to != from && !mesh::is_strict_still(new, around)).then(|| {
                 let to = if to.is_empty() { "no mode" } else { &to };
                 format!("mutual TLS STRICT → {to}: connections in plain text are taken, from anyone")
             })?

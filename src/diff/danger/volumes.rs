@@ -6,7 +6,7 @@ use go_yaml::Value;
 
 use super::mounts::mounts;
 use super::quantity::quantity;
-use super::{Around, Danger, Severity, before, items};
+use super::{Around, Danger, Severity, before, data_dirs, items};
 use crate::diff::model::pods::{containers, spec};
 use crate::diff::model::{number, word};
 use crate::manifest::Manifest;
@@ -68,6 +68,10 @@ fn mounted_elsewhere(old: &Manifest, new: &Manifest, volume: &str) -> Option<Dan
         was.any(|was| all.iter().any(|now| now.container == name && now.is_found(was)))
     };
     for (name, container) in containers(spec(new)?) {
+        // Where its image keeps data, that decides.
+        if data_dirs::is_known(old, name, volume) {
+            continue;
+        }
         let (Some(was), now) = (before(Some(old), name).map(paths), paths(container)) else { continue };
         let (Some(from), Some(to)) =
             (was.iter().find(|path| !now.contains(path) && !is_found(name, path)), now.first())

@@ -9,6 +9,8 @@ pub(crate) enum What {
     Removed {
         /// What goes with it.
         loss: &'static str,
+        /// Whether one much like it comes under another name.
+        is_renamed: bool,
     },
     /// Another Application has the object now, and the old one may prune it first.
     HandedOver {

@@ -19,7 +19,7 @@ pub(in crate::diff) struct Thing {
 }
 
 /// Kinds that others name, by group.
-const NAMED: [(&str, &str); 27] = [
+const NAMED: [(&str, &str); 29] = [
     ("", "ConfigMap"),
     ("", "Secret"),
     ("", "Service"),
@@ -30,6 +30,8 @@ const NAMED: [(&str, &str); 27] = [
     ("apps", "StatefulSet"),
     ("apps", "DaemonSet"),
     ("argoproj.io", "Rollout"),
+    ("argoproj.io", "AnalysisTemplate"),
+    ("argoproj.io", "ClusterAnalysisTemplate"),
     ("rbac.authorization.k8s.io", "Role"),
     ("rbac.authorization.k8s.io", "ClusterRole"),
     ("scheduling.k8s.io", "PriorityClass"),

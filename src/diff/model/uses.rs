@@ -46,6 +46,8 @@ pub(in crate::diff) enum How {
     Rights,
     /// The controller that does what the object asks for.
     Controller,
+    /// What decides whether a rollout goes on.
+    Analysis,
     /// A login to a registry.
     Pull,
     /// What a controller reads for the object, now or later.
@@ -122,6 +124,10 @@ pub(in crate::diff) fn uses(of: Placed<'_>) -> Vec<Use> {
                 "" | "Issuer" => found.add(How::Controller, "Issuer", issuer),
                 _ => {}
             }
+        }
+        ("argoproj.io", "Rollout") => found.rollout(object),
+        ("argoproj.io", "AnalysisTemplate" | "ClusterAnalysisTemplate") => {
+            found.templates(items(object, &["spec", "templates"]));
         }
         ("external-secrets.io", "ExternalSecret") => {
             let store = word(object, &["spec", "secretStoreRef", "name"]);
@@ -250,6 +256,42 @@ impl Found<'_> {
         for key in keys {
             if let Some(one) = self.push(how, (kind, self.namespace, word(source, &[name]))) {
                 (one.key, one.is_optional) = (key, is_optional);
+            }
+        }
+    }
+
+    /// Reference: argoproj/argo-rollouts docs/features/analysis, experiment; pkg/apis/rollouts/v1alpha1 `AnalysisTemplateRef`.
+    fn rollout(&mut self, object: &Value) {
+        let strategy = |path: &[&str]| object.at(&[&["spec", "strategy"], path].concat());
+        let analyses = [
+            strategy(&["canary", "analysis"]),
+            strategy(&["blueGreen", "prePromotionAnalysis"]),
+            strategy(&["blueGreen", "postPromotionAnalysis"]),
+        ];
+        for analysis in analyses.into_iter().flatten() {
+            self.templates(items(analysis, &["templates"]));
+        }
+        let services = [
+            ("canary", "canaryService"),
+            ("canary", "stableService"),
+            ("blueGreen", "activeService"),
+            ("blueGreen", "previewService"),
+        ];
+        for (way, field) in services {
+            self.add(How::Analysis, "Service", word(object, &["spec", "strategy", way, field]));
+        }
+        for step in items(object, &["spec", "strategy", "canary", "steps"]) {
+            self.templates(items(step, &["analysis", "templates"]));
+            self.templates(items(step, &["experiment", "analyses"]));
+        }
+    }
+
+    fn templates(&mut self, references: &[Value]) {
+        for one in references {
+            let name = word(one, &["templateName"]);
+            match one.get("clusterScope").and_then(Value::as_bool) {
+                Some(true) => self.cluster(How::Analysis, "ClusterAnalysisTemplate", name),
+                _ => self.add(How::Analysis, "AnalysisTemplate", name),
             }
         }
     }

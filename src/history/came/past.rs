@@ -156,7 +156,15 @@ impl Past {
 /// A path that stayed as it was by a failure.
 fn left(behind: Behind) -> BehindPath {
     let dry_sha = behind.dry_commit.map(|id| id.to_string());
-    BehindPath { path: behind.path, dry_sha, application: None, paused: false, paused_at: None, held: None }
+    BehindPath {
+        path: behind.path,
+        dry_sha,
+        application: None,
+        paused: false,
+        paused_at: None,
+        held: None,
+        parent: None,
+    }
 }
 
 /// A hydrated commit, as the run reported it that made it.

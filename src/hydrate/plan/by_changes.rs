@@ -427,7 +427,9 @@ fn moving_step(
     let is_left = |work: &Work| stays.as_ref().is_some_and(|stays| stays.has(&work.application.sync_path));
     let is_allowed = stays.is_some() && allowed.contains(name.as_str());
     let fails = |work: &Work| matches!(work.task, Task::Fails(_));
-    if is_allowed || work.iter().any(is_left) || (may_leave(name, run) && work.iter().any(fails)) {
+    // One that stays may have among its objects what would go.
+    let may_keep = stays.is_some() && !removals.is_empty();
+    if is_allowed || may_keep || work.iter().any(is_left) || (may_leave(name, run) && work.iter().any(fails)) {
         return None;
     }
     let here = known.left.iter().flat_map(|left| &left.paths).filter(|path| path.is_read).count();

@@ -569,6 +569,7 @@ fn left_before(branch: &Branch, tree: &DryTree, run: &Run<'_>) -> Result<LeftBeh
             dry_commit: *dry_commit,
             application: application.map(|application| application.name.clone()),
             paused_at: application.and_then(|application| application.places.paused.clone()),
+            parent: None,
             is_paused: match application {
                 Some(application) => application.paused || run.found.is_held(&branch.name, application),
                 None => !run.found.hold(&branch.name, &branch.sync).is_empty(),

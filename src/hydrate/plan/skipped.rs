@@ -8,6 +8,7 @@
 
 mod after_render;
 mod before_render;
+mod children;
 
 use std::collections::BTreeSet;
 use std::sync::Arc;
@@ -24,6 +25,7 @@ use crate::repo::{ObjectId, object_id};
 
 pub(crate) use after_render::left_behind;
 pub(crate) use before_render::leaving;
+pub(crate) use children::{Children, going, kept_with};
 
 /// What a dry commit leaves as it is on a branch, as far as that is known before anything is rendered.
 #[derive(Debug, Clone, Default)]
@@ -106,6 +108,8 @@ pub(crate) struct Left {
     pub is_paused: bool,
     /// Where the Application says so.
     pub paused_at: Option<Span>,
+    /// The Application that stays and has this one among its objects, where the dry commit has this one no more.
+    pub parent: Option<AppName>,
     /// What is there, where that was looked at.
     pub objects: Option<LeftObjects>,
 }
@@ -162,6 +166,7 @@ impl LeftBehind {
                 application: left.application.clone()?,
                 is_paused: left.is_paused,
                 paused_at: left.paused_at.clone(),
+                parent: left.parent.clone(),
                 is_read,
                 cluster,
                 objects: keys,
@@ -180,6 +185,7 @@ impl LeftBehind {
             application: Some(path.application.clone()),
             is_paused: path.is_paused,
             paused_at: path.paused_at.clone(),
+            parent: path.parent.clone(),
             objects: Some(LeftObjects {
                 cluster: path.cluster.clone(),
                 keys: path.objects.clone(),
@@ -195,6 +201,7 @@ impl LeftBehind {
         let mut left = Self { mistakes, renders: Vec::new(), ..Self::recalled(known) };
         for (path, known) in left.paths.iter_mut().zip(&known.paths) {
             path.application = path.application.take().filter(|_| known.is_read);
+            path.parent = None;
         }
         left
     }

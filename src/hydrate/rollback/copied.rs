@@ -1,6 +1,6 @@
 //! Which files a rollback copies.
 
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::{BTreeMap, BTreeSet, HashSet};
 use std::sync::Arc;
 
 use dry_files::diag::more::listed;
@@ -13,7 +13,7 @@ use crate::hydrate::make::branch::{Branch, TipMetadata};
 use crate::hydrate::make::losses;
 use crate::hydrate::make::manifest_of::manifest_of;
 use crate::hydrate::make::output::PathOutput;
-use crate::hydrate::plan::moved_applications::name_of;
+use crate::hydrate::plan::moved_applications::{Name, name_of};
 use crate::metadata::Behind;
 use crate::owners::files::{METADATA, PATH_FILES};
 use crate::owners::snapshot::Snapshot;
@@ -69,9 +69,12 @@ pub(super) fn plan(
     if !hold.is_whole() {
         behind.extend(shown_here.behind.iter().map(|behind| (behind.path.clone(), behind.dry_commit)));
     }
+    let [by_name_now, by_name_then] = [now, then].map(by_name);
+    let [paths_now, paths_then] =
+        [now, then].map(|all| all.iter().map(|one| &one.sync_path).collect::<HashSet<&RepoPath>>());
     let mut wanted: Vec<(&Arc<Application>, Option<&Arc<Application>>)> = Vec::new();
     for application in now.iter().filter(|application| hold.has(application)) {
-        wanted.push((application, then.iter().find(|one| name_of(one) == name_of(application))));
+        wanted.push((application, by_name_then.get(&name_of(application)).copied()));
     }
     for named in &hold.applications {
         if now.iter().any(|application| is_name_of(named, application)) {
@@ -81,7 +84,7 @@ pub(super) fn plan(
         let Some(gone) = gone.next() else {
             return Ok(Err(unknown((name, named), at, now.iter().chain(then))));
         };
-        if manifest_of(&here, &gone.sync_path)?.is_some() && now.iter().any(|one| one.sync_path == gone.sync_path) {
+        if manifest_of(&here, &gone.sync_path)?.is_some() && paths_now.contains(&gone.sync_path) {
             return Ok(Err(taken(name, gone, &gone.sync_path)));
         }
         wanted.push((gone, Some(gone)));
@@ -110,7 +113,7 @@ pub(super) fn plan(
                     .insert(path.clone(), CopiedPath { application: application.clone(), files, manifest, is_changed });
             }
             // Another Application wrote there then: its files are not those of this one.
-            (None, Some(_)) if then.iter().any(|one| one.sync_path == *path) => {
+            (None, Some(_)) if paths_then.contains(path) => {
                 return Ok(Err(taken(name, application, path)));
             }
             (Some(_) | None, _) => {
@@ -126,7 +129,7 @@ pub(super) fn plan(
     }
     planned.lacking.sort_unstable();
     for one in then.iter().filter(|_| hold.is_whole()) {
-        let is_here = now.iter().any(|other| name_of(other) == name_of(one) || other.sync_path == one.sync_path);
+        let is_here = by_name_now.contains_key(&name_of(one)) || paths_now.contains(&one.sync_path);
         if !is_here && manifest_of(&there, &one.sync_path)?.is_some() {
             planned.gone.push(one.name.clone());
         }
@@ -134,6 +137,11 @@ pub(super) fn plan(
     planned.gone.sort_unstable();
     planned.behind = behind.into_iter().map(|(path, dry_commit)| Behind { path, dry_commit }).collect();
     Ok(Ok(planned))
+}
+
+/// The first Application of each name.
+fn by_name(all: &[Arc<Application>]) -> BTreeMap<Name, &Arc<Application>> {
+    all.iter().rev().map(|one| (name_of(one), one)).collect()
 }
 
 /// Why what goes back would take too many objects from clusters; none when it does not, or shall.

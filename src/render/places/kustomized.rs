@@ -17,6 +17,8 @@ use crate::manifest::Manifest;
 #[derive(Clone, Copy)]
 pub(super) struct Field<'f> {
     pub manifest: &'f Manifest,
+    /// Its name in its file, empty where that is not known: what is said of it has that name, or one that is made of it.
+    pub name: &'f str,
     /// The file that the object is made of: that of its generator, if it has one.
     pub file: Option<&'f RepoPath>,
     pub path: &'f FieldPath,
@@ -119,7 +121,7 @@ impl Patches<'_> {
     }
 
     fn line_of(&self, document: &Node, has_target: bool) -> Option<u32> {
-        let Field { manifest, path, .. } = self.field;
+        let Field { manifest, name: own, path, .. } = self.field;
         let steps = path.steps();
         if let Data::Sequence(operations) = &document.data {
             return operations.iter().filter_map(|operation| self.line_of_operation(operation)).next_back();
@@ -128,7 +130,7 @@ impl Patches<'_> {
             && document
                 .get("metadata")
                 .and_then(|metadata| word(metadata, "name"))
-                .is_some_and(|name| manifest.name().contains(name));
+                .is_some_and(|name| manifest.name().contains(name) && name.contains(own));
         (is_named || has_target).then(|| self.line_below(document, manifest.object(), steps)).flatten()
     }
 
@@ -216,7 +218,8 @@ mod tests {
         let step = |step: &&str| step.parse().map_or_else(|_| Step::Key((*step).to_owned()), Step::Index);
         let path: FieldPath = steps.iter().map(step).collect();
         let file = RepoPath::new("a/kustomization.yaml").expect("a path");
-        let field = Field { manifest: &manifest, file: Some(&file), path: &path, is_value };
+        let name = if manifest.kind() == "Deployment" { "web" } else { "" };
+        let field = Field { manifest: &manifest, name, file: Some(&file), path: &path, is_value };
         let span = place(&View::new(&files), &view.reads(), field)?;
         Some((span.path.to_string(), span.line))
     }
@@ -246,6 +249,7 @@ mod tests {
                 None,
             ),
             (strategic, &web.replace("Deployment", "Job"), &["spec", "replica"], false, None),
+            (&strategic.replace("name: web}", "name: w}"), web, &["spec", "replica"], false, None),
             (json, web, &["spec", "replica"], true, Some((here, 5))),
             (json, web, &["spec", "paused"], true, Some(("a/patch.yaml", 2))),
             (generators, map, &["data", "b b"], false, Some((here, 5))),

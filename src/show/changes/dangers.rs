@@ -75,9 +75,13 @@ impl<'a> DangerGroup<'a> {
     /// What Argo CD removes, and what to do, as one sentence.
     pub(crate) fn advice(&self) -> String {
         let advice = self.danger.advice();
-        match self.danger.pruning_text() {
+        let advice = match self.objects.len() {
+            1 => advice.to_owned(),
+            _ => advice.replace("to keep it, ", "to keep them, ").replace("` on it in", "` on them in"),
+        };
+        match self.danger.pruning_text(self.objects.len()) {
             Some(pruning) => format!("{pruning}; {advice}"),
-            None => advice.to_owned(),
+            None => advice,
         }
     }
 }

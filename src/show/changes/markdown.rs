@@ -295,9 +295,8 @@ fn danger_lines(all: &[DangerOfAll<'_>]) -> String {
             code(&subject),
             group.each()
         );
-        let pruning = danger.pruning_text().map_or(String::new(), |pruning| format!("{pruning}; "));
         let members = if members.is_empty() { String::new() } else { format!("{}: ", escaped(&members)) };
-        let _ = writeln!(text, "  <br>{members}{}", escaped(&format!("{pruning}{}", danger.advice())));
+        let _ = writeln!(text, "  <br>{members}{}", escaped(&group.advice()));
     }
     more(&mut text, others, "dangers");
     text

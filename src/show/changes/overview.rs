@@ -19,6 +19,8 @@ pub(crate) struct Overview<'a> {
     pub removed: usize,
     /// How many go while others that are much the same come under other names.
     pub renamed: usize,
+    /// How many of these no danger says it of.
+    pub renamed_untold: usize,
     /// How many changed in noise only.
     pub noise: usize,
     /// The kinds of that noise, each with how often it is there.
@@ -76,8 +78,10 @@ impl<'a> Overview<'a> {
 
     /// That of an environment.
     pub(crate) fn of(environment: &'a EnvironmentDiff) -> Self {
-        let renamed = environment.applications.iter().map(|application| application.renamed).sum();
-        Self { renamed, ..Self::new(&environment.applications) }
+        let all = &environment.applications;
+        let renamed = all.iter().map(|application| application.renamed).sum();
+        let renamed_untold = all.iter().map(|application| application.renamed_untold).sum();
+        Self { renamed, renamed_untold, ..Self::new(all) }
     }
 
     /// `restarts 14 workloads`; empty when none does.
@@ -89,9 +93,9 @@ impl<'a> Overview<'a> {
         }
     }
 
-    /// `renames 2 objects`; empty when none is.
+    /// `renames 2 objects`, without those of which a danger says so; empty when none is.
     pub(crate) fn renamed_text(&self) -> String {
-        match self.renamed {
+        match self.renamed_untold {
             0 => String::new(),
             1 => "renames 1 object".to_owned(),
             count => format!("renames {count} objects"),
@@ -181,7 +185,7 @@ fn becomes(environment: &EnvironmentDiff, overview: &Overview<'_>) -> String {
         Some(like) => format!("new, like {}{}: ", like.branch, but_for(&like.words)),
         None => String::new(),
     };
-    let failed = environment.branch.behind.iter().filter(|behind| !behind.paused).count();
+    let failed = environment.branch.behind.iter().filter(|behind| !behind.paused && behind.parent.is_none()).count();
     let failed = match failed {
         0 => String::new(),
         1 => ", 1 Application fails".to_owned(),

@@ -102,6 +102,9 @@ impl Shown {
     }
 }
 
+/// What is said of sets whose Applications are not rendered here.
+const OF_SETS: [&str; 2] = ["clustersChosen", "applicationsRenamed"];
+
 /// Drops the dangers of an object of an environment that are shown elsewhere: in that environment, else in the only one that shows any.
 fn drop_shown(object: &mut ObjectDiff, environment: usize, shown: &[Shown]) {
     if object.object.is_application() {
@@ -127,7 +130,7 @@ fn drop_shown(object: &mut ObjectDiff, environment: usize, shown: &[Shown]) {
         let is_made = shown.iter().any(|shown| makes(&shown));
         object
             .dangers
-            .retain(|danger| !is_made || !is_said_of_application(danger) && danger.kind() != "clustersChosen");
+            .retain(|danger| !is_made || !is_said_of_application(danger) && !OF_SETS.contains(&danger.kind()));
     }
 }
 

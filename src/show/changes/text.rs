@@ -208,8 +208,8 @@ impl<'a> Text<'a> {
         if overview.restarts > 0 {
             let _ = writeln!(self.text, "  {}", self.paint.by(Style::Changed, &overview.restarts_text()));
         }
-        if overview.renamed > 0 {
-            let them = if overview.renamed == 1 { "it" } else { "them" };
+        if overview.renamed_untold > 0 {
+            let them = if overview.renamed_untold == 1 { "it" } else { "them" };
             let renamed = format!("{}: the cluster makes {them} anew", overview.renamed_text());
             let _ = writeln!(self.text, "  {}", self.paint.by(Style::Changed, &renamed));
         }

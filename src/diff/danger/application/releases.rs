@@ -12,14 +12,41 @@ pub(super) fn renamed(old: &Value, new: &Value) -> Option<Danger> {
     let (from, to) = sources(old).into_iter().zip(sources(new)).find_map(|(before, after)| {
         let is_one = |path: &[&str]| word(before, path) == word(after, path);
         let is_same_chart = is_one(&["repoURL"]) && is_one(&["chart"]) && is_one(&["path"]);
+        // The release of what is no chart says nothing.
+        let is_chart = [before, after].iter().any(|one| one.at(&["helm"]).is_some() || one.at(&["chart"]).is_some());
         let [from, to] = [release(old, before), release(new, after)];
-        // The release of what makes no chart says nothing, and neither does a template by its text.
-        let is_known = |name: &str| !name.is_empty() && !name.contains("{{");
-        (is_same_chart && from != to && is_known(from) && is_known(to)).then_some((from, to))
+        (is_chart && is_same_chart && from != to && !from.is_empty() && !to.is_empty()).then_some((from, to))
     })?;
     let text =
         format!("release {from} → {to}: objects that are named after the release come anew, and those of before go");
     Some(Danger::said(Severity::Outage, "releaseRenamed", text, "keep the name: `helm.releaseName` sets it"))
+}
+
+/// A chart that gets any version of a range from now on.
+///
+/// Reference: argo-cd docs/user-guide/tracking_strategies, "Helm": `*`, `1.*`, `>=1.0.0 <2.0.0` are the newest version that fits.
+pub(super) fn floating(old: &Value, new: &Value) -> Option<Danger> {
+    let charts = |application: &'_ Value| -> Vec<(String, String)> {
+        let all = sources(application).into_iter().filter(|source| !word(source, &["chart"]).is_empty());
+        all.map(|source| ["chart", "targetRevision"].map(|key| word(source, &[key]).to_owned()).into()).collect()
+    };
+    let was = charts(old);
+    let is_new = |(chart, range): &&(String, String)| {
+        let floated = |(of, before): &(String, String)| of == chart && is_range(before);
+        is_range(range) && !was.iter().any(floated)
+    };
+    let (chart, range) = charts(new).into_iter().find(|one| is_new(&one))?;
+    let text =
+        format!("chart {chart} has the version `{range}`: which one is deployed is decided whenever Argo CD looks");
+    Some(Danger::said(Severity::Other, "floatingChart", text, "name one version of the chart"))
+}
+
+/// Whether a version of a chart is one of several.
+fn is_range(version: &str) -> bool {
+    let is_sign = |c: char| matches!(c, '*' | '^' | '~' | '<' | '>' | '|' | ',' | ' ');
+    let plain = version.trim().split(['-', '+']).next().unwrap_or_default();
+    !version.contains("{{")
+        && (version.trim().contains(is_sign) || plain.split('.').any(|part| matches!(part, "x" | "X")))
 }
 
 fn sources(application: &Value) -> Vec<&Value> {
@@ -27,12 +54,10 @@ fn sources(application: &Value) -> Vec<&Value> {
     one.into_iter().chain(items(application, &["spec", "sources"])).collect()
 }
 
-/// The release of a source, if it sets one or is a chart.
+/// The release of a chart.
 fn release<'a>(application: &'a Value, source: &'a Value) -> &'a str {
     match word(source, &["helm", "releaseName"]) {
-        "" if source.at(&["helm"]).is_some() || source.at(&["chart"]).is_some() => {
-            word(application, &["metadata", "name"])
-        }
+        "" => word(application, &["metadata", "name"]),
         name => name,
     }
 }

@@ -5,7 +5,7 @@ use std::collections::BTreeSet;
 use dry_files::diag::more::listed;
 use go_yaml::Value;
 
-use super::{Around, Danger, Severity, deployed, items};
+use super::{Around, Danger, Severity, What, deployed, items};
 use crate::diff::model::word;
 
 /// How many Applications are named.
@@ -16,13 +16,14 @@ const DEPTH_MAX: usize = 4;
 
 /// What the template says of each Application, and for which clusters there are some.
 pub(super) fn changed(old: &Value, new: &Value, around: &Around<'_>) -> Vec<Danger> {
-    let template = |set: &'_ Value| set.at(&["spec", "template"]).cloned().unwrap_or_default();
+    let template = |set: &'_ Value| as_written(set.at(&["spec", "template"]).cloned().unwrap_or_default());
     let templates = [template(old), template(new)];
     let mut dangers = deployed((&templates[0], &templates[1]), around);
-    // A template names no destination: what is between braces is another one for each.
-    let is_template = |danger: &Danger| danger.to_string().contains("{{");
-    dangers.retain(|danger| !is_template(danger));
-    dangers.extend(no_longer_made(old, new));
+    dangers.retain_mut(|danger| may_be(&mut danger.what));
+    let renamed = renamed((old, new), &templates);
+    // What is named otherwise is another Application.
+    dangers.retain(|danger| renamed.is_none() || danger.kind() != "releaseRenamed");
+    dangers.extend(renamed.or_else(|| no_longer_made(old, new)));
     let [before, after] = [selectors(old), selectors(new)];
     if !before.is_empty() && !after.is_empty() && before != after {
         let comes = "each cluster that has them gets an Application";
@@ -42,6 +43,57 @@ pub(super) fn changed(old: &Value, new: &Value, around: &Around<'_>) -> Vec<Dang
         dangers.extend(text.map(|text| Danger::said(Severity::Other, "clustersChosen", text, advice)));
     }
     dangers
+}
+
+/// A template with what is between braces written in one way: `{{ .name }}` is `{{name}}`.
+fn as_written(template: Value) -> Value {
+    match template {
+        Value::String(text) => Value::String(placeholders(&text)),
+        Value::Sequence(items) => Value::Sequence(items.into_iter().map(as_written).collect()),
+        Value::Mapping(fields) => {
+            Value::Mapping(fields.into_iter().map(|(key, value)| (key, as_written(value))).collect())
+        }
+        scalar => scalar,
+    }
+}
+
+fn placeholders(text: &str) -> String {
+    let (mut written, mut rest) = (String::new(), text);
+    while let Some((before, (inside, after))) =
+        rest.split_once("{{").and_then(|(before, behind)| Some((before, behind.split_once("}}")?)))
+    {
+        let inside = inside.trim_matches('-').trim();
+        written.extend([before, "{{", inside.strip_prefix('.').unwrap_or(inside), "}}"]);
+        rest = after;
+    }
+    written + rest
+}
+
+/// What a generator by clusters gives for the name and the URL of one.
+const OF_CLUSTER: [&str; 2] = ["{{name}}", "{{server}}"];
+
+/// Whether a danger of a template may be one of what is made of it. What a template says of the cluster is another one for each.
+fn may_be(what: &mut What) -> bool {
+    let What::ClusterChanged { from, to, may_be_same } = what else { return true };
+    *may_be_same |= from.contains("{{") || to.contains("{{");
+    ![from, to].iter().all(|cluster| OF_CLUSTER.contains(&cluster.as_str()))
+}
+
+/// A template that names its Applications otherwise: the set deletes those that it made before.
+///
+/// Reference: argo-cd 3.4 docs/operator-manual/applicationset/Application-Deletion.md; applicationset_controller.go
+/// `deleteInCluster`: Applications of the set that are not among those that it makes.
+fn renamed((old, new): (&Value, &Value), templates: &[Value; 2]) -> Option<Danger> {
+    let [from, to] = [&templates[0], &templates[1]].map(|template| word(template, &["metadata", "name"]));
+    let is_hydrated = [old, new].iter().any(|set| set.at(&["spec", "template", "spec", "sourceHydrator"]).is_some());
+    // Of lists it is known which Applications go.
+    let is_known = made_of_lists(old).is_some() && made_of_lists(new).is_some();
+    if from == to || from.is_empty() || to.is_empty() || is_hydrated || is_known || keeps(new) {
+        return None;
+    }
+    let text = format!("names its Applications {to} in place of {from}: those of before go, with all that they deploy");
+    let advice = "to keep what is deployed, set `preserveResourcesOnDeletion: true` in a commit before this one";
+    Some(Danger::said(Severity::Outage, "applicationsRenamed", text, advice))
 }
 
 /// Whether the only selector of one side has all conditions of the only one of the other side, and more.

@@ -65,7 +65,7 @@ fn kept_less(old: &Manifest, new: &Manifest) -> Option<Danger> {
 }
 
 /// A count, or a time in seconds: `30d`, `720h0m0s`, `1w`.
-fn span(value: &Value) -> Option<f64> {
+pub(in crate::diff::danger) fn span(value: &Value) -> Option<f64> {
     if let Value::Int(number) = value {
         return Some(*number as f64);
     }

@@ -54,6 +54,7 @@ impl Branch {
                 dry_commit: behind.dry_commit,
                 is_paused: copied.is_some() || known.is_some_and(|left| left.is_paused),
                 paused_at: known.and_then(|left| left.paused_at.clone()),
+                parent: None,
                 application: copied.or_else(|| known.and_then(|left| left.application.clone())),
                 objects: None,
             }

@@ -23,6 +23,7 @@ impl From<&Left> for BehindPath {
             paused: left.is_paused,
             paused_at: left.paused_at.clone(),
             held: None,
+            parent: left.parent.as_ref().map(ToString::to_string),
         }
     }
 }

@@ -10,7 +10,7 @@ use crate::discover::Removal;
 use crate::hydrate::failed_render::FailedBranch;
 use crate::hydrate::make::branch::Branch;
 use crate::hydrate::plan::moved_applications::name_of;
-use crate::hydrate::plan::skipped::{Left, LeftBehind, LeftObjects, WhyUnrendered};
+use crate::hydrate::plan::skipped::{Children, Left, LeftBehind, LeftObjects, WhyUnrendered, going, kept_with};
 use crate::hydrate::plan::{Done, Hydration};
 use crate::manifest::{self, Key, Source};
 use crate::owners::files::MANIFEST;
@@ -64,6 +64,7 @@ pub(crate) fn left_behind(
         return Ok(Err(left.holding(vec![mistake])));
     }
     let mut objects: Vec<(&Application, Vec<Key>)> = Vec::new();
+    let mut parents: Vec<Children> = Vec::new();
     let tree = branch.tip.as_ref().map(|tip| found.tree_of(tip.tree));
     for SkippedPath { application, path, is_paused, is_read, .. } in kept {
         let metadata = branch.tip_metadata(&found.buffer)?;
@@ -75,18 +76,27 @@ pub(crate) fn left_behind(
         let mut keys = Vec::new();
         if let Some(Ok(manifests)) = manifest.map(|text| manifest::read(&text, Source::File(&path))) {
             keys = render::objects(application, &manifests);
+            parents.push(Children::of(&application.name, is_paused, &manifests));
             objects.push((application, keys.clone()));
         }
         let (name, cluster) = (application.name.clone(), application.destination_cluster.clone());
         let objects = Some(LeftObjects { cluster, keys, is_read });
         let paused_at = application.places.paused.clone();
-        left.paths.push(Left { path, dry_commit, application: Some(name), is_paused, paused_at, objects });
+        let application = Some(name);
+        left.paths.push(Left { path, dry_commit, application, is_paused, paused_at, parent: None, objects });
     }
     let rendered = hydration.outputs().map(|(application, output)| (application, &*output.objects));
     let all = rendered.chain(objects.iter().map(|(application, objects)| (*application, &objects[..])));
     let conflicts = render::conflicts(&all.collect::<Vec<_>>());
     if !conflicts.is_empty() {
         return Ok(Err(left.holding(conflicts)));
+    }
+    if let Some(tree) = &tree {
+        let may_stay = |one: &&Application| !left.has(&one.sync_path) && !is_lost(&one.sync_path);
+        let going: Vec<&Application> = going(hydration).filter(may_stay).collect();
+        let shown = branch.tip_metadata(&found.buffer)?;
+        left.paths.extend(kept_with(parents, going, tree, |path| shown.shown_at(path))?);
+        left.paths.sort_by(|one, other| one.path.cmp(&other.path));
     }
     let stays = |removal: &&Removal| left.paths.iter().any(|left| left.path == removal.path);
     let removals = hydration.removals.iter().filter(|removal| !stays(removal)).cloned().collect();
