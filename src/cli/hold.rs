@@ -156,6 +156,7 @@ pub(super) fn rollback(arguments: &RollbackArguments, json: bool) -> anyhow::Res
     let (at, is_found) = match &arguments.to {
         Some(text) => (target::find(&site.clone, &site.branch, tip, text)?, true),
         None => match before_change(&site.clone.repository, &site.clone.place, (&site.branch, tip), names)? {
+            Some(at) if names.is_empty() => (site.before_holds(at), true),
             Some(at) => (at, true),
             None => (shown, false),
         },
@@ -294,6 +295,12 @@ impl Site {
              hint: to let all of it go on first: git hydrate resume {word}",
             at.to_hex_with_len(7)
         )));
+    }
+
+    /// `at`, or the oldest commit before it that an Application is held at: no rollback of the branch takes that one forward.
+    fn before_holds(&self, at: ObjectId) -> ObjectId {
+        let held = self.holds.of_branch(&self.branch).iter().map(|hold| hold.at);
+        held.fold(at, |oldest, held| if self.clone.repository.is_ancestor(held, oldest) { held } else { oldest })
     }
 
     /// Whether a promoter writes the branch.

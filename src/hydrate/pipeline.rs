@@ -22,6 +22,7 @@ use super::plan::lost_objects;
 use super::plan::moved_applications::on_no_branch;
 use super::plan::shared::in_order;
 use super::plan::{Failing, Hydration, Plan, Rendered, Step, Work};
+use super::rollback::moving_held;
 use super::state::{Previewed, Run};
 use super::stopped::Stopped;
 use crate::argo::BranchName;
@@ -297,7 +298,9 @@ impl Run<'_> {
         }
         let known = |branch: &BranchName, group: &str| planner.definitions(branch, group, &rendered);
         self.commit(&rendered, Some((refused, &known)))?;
-        planner.take(rendered, self)
+        let (moving, head) = (moving_held(&rendered, &self.found), rendered.head.clone());
+        planner.take(rendered, self)?;
+        self.follow_moves(&moving, (&head, heads))
     }
 
     /// Warns of a line in the message of a dry commit that was meant to allow a removal.

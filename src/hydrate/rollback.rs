@@ -5,24 +5,30 @@
 //! back to, and what an admin said, so that it can be made again.
 
 mod copied;
+mod doubled;
 mod former;
 mod restored;
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
+use std::sync::Arc;
 
 use dry_files::diag::more::listed;
 use dry_files::diag::{Diagnostic, shell_word};
 use dry_files::path::RepoPath;
 
+use super::dry_tree::Former;
 use super::make::branch::{Branch, Copied};
+use super::plan::moved_applications::name_of;
+use super::plan::skipped::WhyUnrendered;
+use super::plan::{Done, Hydration, Rendered};
 use super::state::Run;
 use super::stopped::Stopped;
-use crate::argo::{AppName, BranchName};
+use crate::argo::{AppName, Application, BranchName};
 use crate::metadata::{DryCommit, Rollback, Trailers};
 use crate::owners::heads::DryHead;
 use crate::owners::setup::Wake;
 use crate::owners::snapshot::Snapshot;
-use crate::owners::standing::{nearest_commit, rolled_back_to};
+use crate::owners::standing::{line, nearest_commit, rolled_back_to};
 use crate::repo::{Commit, Error, ObjectId};
 use crate::settings::Hold;
 
@@ -43,6 +49,8 @@ pub(crate) struct RolledBack {
     pub missing: Vec<AppName>,
     /// The Applications that it has and that are gone since: they stay so.
     pub gone: Vec<AppName>,
+    /// That another Application has one of the objects now that come back.
+    pub doubled: Option<Diagnostic>,
 }
 
 impl Run<'_> {
@@ -68,18 +76,44 @@ impl Run<'_> {
                 due.push((name, hold));
             }
         }
+        problems.extend(self.bring_back(due, (head, heads))?);
+        Ok(problems)
+    }
+
+    /// Brings the files of Applications that are held alone to where a dry commit moved them, by a commit on top of that dry
+    /// commit's own.
+    pub(crate) fn follow_moves(
+        &mut self,
+        branches: &BTreeSet<BranchName>,
+        (head, heads): (&DryHead, &[DryHead]),
+    ) -> Result<(), Stopped> {
+        let mut due = Vec::new();
+        for branch in branches.iter().filter_map(|name| self.branches.get(name)) {
+            let holds = self.found.hold(&branch.name, &branch.sync).iter().filter(|hold| !hold.is_whole());
+            due.extend(holds.map(|hold| (branch.name.clone(), hold.clone())));
+        }
+        self.bring_back(due, (head, heads)).map(drop)
+    }
+
+    /// Brings branches to where they are held. Answers why some cannot, which is reported.
+    fn bring_back(
+        &mut self,
+        due: Vec<(BranchName, Hold)>,
+        (head, heads): (&DryHead, &[DryHead]),
+    ) -> Result<Vec<Diagnostic>, Stopped> {
+        let mut problems = Vec::new();
         for (name, hold) in due {
             match self.rolled_back(&name, &hold, (head, heads))? {
+                Ok(RolledBack { doubled: Some(mistake), .. }) | Err(mistake) => {
+                    self.report.problems.push(mistake.clone());
+                    problems.push(mistake);
+                }
                 Ok(back) if back.missing.is_empty() => self.take_copied(&name, back, &hold),
                 Ok(back) => {
                     let (id, missing) =
                         (hold.at.to_hex_with_len(7), back.missing.iter().map(|name| format!("`{name}`")));
                     let missing = listed(missing, NAMED_MAX);
                     let mistake = of_branch(&name, &format!("{id} does not have the Application {missing}"));
-                    self.report.problems.push(mistake.clone());
-                    problems.push(mistake);
-                }
-                Err(mistake) => {
                     self.report.problems.push(mistake.clone());
                     problems.push(mistake);
                 }
@@ -126,13 +160,13 @@ impl Run<'_> {
         };
         let before = rolled_back_to(name, &tip, &self.found.buffer)?.filter(|(_, shown)| *shown == dry);
         let held_by = before.map_or(dry, |(rollback, _)| rollback.held_by);
-        let now = self.former(name, Some(dry), head, heads)?.applications;
+        let (now, vacated) = where_they_are(name, hold, self.former(name, Some(dry), head, heads)?);
         let Some(then) = self.fed_at(name, &at, (head, heads))? else {
             let id = made.dry_commit.to_hex_with_len(7);
             return Ok(Err(of_branch(name, &format!("the dry commit {id} that it was made from is not here"))));
         };
         let planned = match copied::plan(name, hold, (&now, &then), (&tip, &at), &self.found)? {
-            Ok(planned) => planned,
+            Ok(planned) => planned.vacating(vacated),
             Err(mistake) => return Ok(Err(mistake)),
         };
         let (shown, at_definition) = match hold.is_whole() {
@@ -155,8 +189,9 @@ impl Run<'_> {
             return Ok(Err(mistake));
         }
         let repo_url = self.found.repo_url(now.iter().find(|one| one.has_own_source()).map(|one| &**one)).to_owned();
+        let doubled = doubled::doubled(name, &planned, &now, &tip, &self.found)?;
         let copied = branch.copy(&self.found, (rollback, hold), planned, (shown, &repo_url))?;
-        Ok(copied.map(|copied| RolledBack { copied, lacking, missing, gone }))
+        Ok(copied.map(|copied| RolledBack { copied, lacking, missing, gone, doubled }))
     }
 
     /// Warnings of what the setting `hold` names in vain, or cannot hold; and of holds that somebody should have ended.
@@ -193,6 +228,39 @@ impl Run<'_> {
         }
         self.report.warnings.extend(warnings);
     }
+}
+
+/// The branches on which a dry commit moves an Application that is held alone: its files are where it was.
+pub(crate) fn moving_held(rendered: &Rendered, found: &Snapshot<'_>) -> BTreeSet<BranchName> {
+    let is_elsewhere = |name: &BranchName, hydration: &Hydration<Done>, application: &Application| {
+        let mut its =
+            hydration.leaving().former.iter().filter(|former| name_of(former) == name_of(application)).peekable();
+        its.peek().is_some()
+            && its.all(|former| former.sync_path != application.sync_path)
+            && found.is_held(name, application)
+    };
+    let moves = |(name, hydration): &(&BranchName, &Hydration<Done>)| {
+        let paused = hydration.leaving().unrendered.iter().filter(|one| one.why == WhyUnrendered::Paused);
+        paused.into_iter().any(|one| is_elsewhere(name, hydration, &one.application))
+    };
+    rendered.hydrations().filter(moves).map(|(name, _)| name.clone()).collect()
+}
+
+/// The Applications of a branch, each where it is now; and the paths that those left which are held alone, and moved since.
+fn where_they_are(name: &BranchName, hold: &Hold, former: Former) -> (Vec<Arc<Application>>, Vec<RepoPath>) {
+    let Former { tree, mut applications } = former;
+    let mut vacated = Vec::new();
+    let here = tree.iter().flat_map(|tree| tree.applications(name)).filter(|one| !hold.is_whole() && hold.has(one));
+    for moved in here {
+        if applications.iter().any(|there| there.sync_path == moved.sync_path) {
+            continue;
+        }
+        if let Some(before) = applications.iter_mut().find(|before| name_of(before) == name_of(moved)) {
+            vacated.push(before.sync_path.clone());
+            *before = moved.clone();
+        }
+    }
+    (applications, vacated)
 }
 
 /// That a rollback of a branch brings no Application back that is gone.
@@ -264,7 +332,11 @@ fn target(
 ) -> Result<Result<(Commit, Trailers), Diagnostic>, Error> {
     let id = at.to_hex_with_len(7);
     let repository = found.setup.repository;
-    if !repository.has(at) || !repository.is_ancestor(at, tip.id) {
+    // Commits of this run are not there yet.
+    let known =
+        line(tip, &found.buffer).find(|commit| commit.as_ref().map_or(true, |commit| repository.has(commit.id)));
+    let known = known.transpose()?;
+    if !repository.has(at) || !known.is_some_and(|known| repository.is_ancestor(at, known.id)) {
         return Ok(Err(of_branch(name, &format!("{id} is not in its history"))));
     }
     let commit = found.buffer.commit(at)?;

@@ -225,7 +225,7 @@ pub(crate) fn nearest_commit(
 /// The first-parent line from `tip` on, itself included, as far back as it is here and matters.
 pub(crate) fn line<'a>(tip: &Commit, buffer: &'a ObjectBuffer<'_>) -> impl Iterator<Item = Result<Commit, Error>> + 'a {
     let parent = |commit: &Commit| {
-        let parent = commit.parents.first().filter(|parent| buffer.repository().has(**parent));
+        let parent = commit.parents.first().filter(|parent| buffer.has(**parent));
         parent.map(|parent| buffer.commit(*parent))
     };
     let next = move |here: &Result<Commit, Error>| here.as_ref().ok().and_then(parent);

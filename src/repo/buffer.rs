@@ -155,6 +155,11 @@ impl<'a> ObjectBuffer<'a> {
         }
     }
 
+    /// Whether there is such an object, new or in the repository.
+    pub(crate) fn has(&self, id: ObjectId) -> bool {
+        self.new_objects().objects.contains_key(&id) || self.repository.has(id)
+    }
+
     /// Keeps a blob and answers its id.
     pub fn write_blob(&self, content: &[u8]) -> std::result::Result<ObjectId, Error> {
         let id = self.keep(ObjectKind::Blob, content.to_vec()).doing(|| "hashing a blob".to_owned())?;

@@ -98,6 +98,41 @@ fn the_files_of_an_application_that_moved_go_where_it_is_now() {
 }
 
 #[test]
+fn an_application_that_moves_while_it_is_held_takes_its_files_along() {
+    both(|server| {
+        let clone = hydrated(server);
+        let first = tip(server, PROD);
+        clone.commit("two", &[("apps/web/prod/config.yaml", &config_map("web", "two"))]);
+        clone.push().success();
+        hold(server, &at(PROD, &first, ", applications: [web-prod]")).success();
+        let (file, text) = edited("web", "      path: web\n", "      path: team/web\n");
+        let moved = [(file.as_str(), text.as_str()), ("apps/db/prod/config.yaml", &config_map("db", "two"))];
+        clone.commit("move web", &moved);
+        let told = clone.push().success().remote().join("\n");
+        assert!(told.contains("web-prod is held: team/web shows"), "{told}");
+        assert_eq!(paths(server), ["db", "team/web"], "Argo CD reads the new path");
+        assert_eq!(value(server, "environments/prod:team/web"), "prod");
+        assert_eq!(value(server, "environments/prod:db"), "two");
+        verified(server);
+        // It stays there, and moves once more together with a change of its own.
+        clone.commit("db", &[("apps/db/prod/config.yaml", &config_map("db", "three"))]);
+        clone.push().success();
+        let (file, text) = edited("web", "      path: web\n", "      path: web/v2\n");
+        clone.commit("move web again", &[(&file, &text), ("apps/web/prod/config.yaml", &config_map("web", "three"))]);
+        clone.push().success();
+        assert_eq!(paths(server), ["db", "web/v2"]);
+        assert_eq!(value(server, "environments/prod:web/v2"), "prod");
+        verified(server);
+        let told = server.hydrate(&["resume", "prod", "--dry-run"]).exits(1).stdout;
+        assert!(told.contains("1 object changed in 1 of 2 Applications") && !told.contains("removed"), "{told}");
+        hold(server, "").success();
+        assert_eq!(paths(server), ["db", "web/v2"]);
+        assert_eq!(value(server, "environments/prod:web/v2"), "three");
+        verified(server);
+    });
+}
+
+#[test]
 fn the_files_of_an_application_that_went_back_and_moved_back_leave_when_the_hold_ends() {
     for is_whole in [false, true] {
         let lab = Lab::new();

@@ -193,8 +193,39 @@ fn it_goes_back_before_the_last_change_and_not_to_a_commit_with_the_same_objects
     // Again: from what it went to.
     rollback(&server, &["--application", "web-prod"]).success();
     assert_eq!(values(&server), ("two".into(), "two".into()));
-    rollback(&server, &[]).success();
-    assert_eq!(values(&server), ("four".into(), "prod".into()));
+    // All of it: no further forward than web is held.
+    let said = rollback(&server, &[]).success();
+    assert!(said.stderr.contains("this takes the place of the hold of web-prod"), "{said:?}");
+    assert_eq!(values(&server), ("two".into(), "prod".into()));
+    verified(&server);
+}
+
+#[test]
+fn an_application_does_not_come_back_beside_the_one_that_has_its_objects_now() {
+    let lab = Lab::new();
+    let server = lab.server();
+    let (clone, _) = history(&server);
+    let (file, text) = application("web", "prod");
+    let text = text.replace("  destination:\n", "  destination:\n    server: https://kubernetes.default.svc\n");
+    clone.commit("a cluster", &[(&file, &text), ("apps/web/prod/config.yaml", &config_map("web", "five"))]);
+    clone.push().success();
+    let renamed = text.replace("name: web-prod", "name: shop-prod").replace("path: web\n", "path: shop\n");
+    clone.commit("web is called shop", &[(&file, &renamed)]);
+    clone.push().success();
+    let before = tip(&server, PROD);
+    let said = rollback(&server, &["--application", "web-prod"]).exits(2).stderr;
+    let expected = "`web-prod` would come back with ConfigMap web/web, which `shop-prod` has now";
+    assert!(said.contains(expected), "{said}");
+    assert_eq!(tip(&server, PROD), before);
+    // As the hint has it.
+    let hint = ["rollback", PROD, "--dry", "--application", "web-prod", "--shared", "--reason", "x"];
+    assert!(said.contains(&format!("git hydrate {} …", hint[..hint.len() - 1].join(" "))), "{said}");
+    let said = clone.hydrate(&hint).success().stdout;
+    let made =
+        said.split("git push origin ").nth(1).and_then(|rest| rest.split_whitespace().next()).expect("a command");
+    clone.git(&["push", "-q", "origin", made]);
+    assert_eq!(value(&server, "environments/prod:web"), "five");
+    assert_eq!(server.git(&["ls-tree", "--name-only", PROD, "shop"]), "");
     verified(&server);
 }
 

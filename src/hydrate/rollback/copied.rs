@@ -32,8 +32,18 @@ pub(crate) struct Planned {
     pub missing: Vec<AppName>,
     /// The Applications that it has and that are gone since, where the whole branch goes back: they stay so.
     pub gone: Vec<AppName>,
+    /// The paths that Applications left which moved while they were held.
+    pub vacated: Vec<RepoPath>,
     /// The paths that show another dry commit than the branch will.
     pub behind: Vec<Behind>,
+}
+
+impl Planned {
+    /// The plan, by which these paths lose their files.
+    pub(super) fn vacating(mut self, vacated: Vec<RepoPath>) -> Self {
+        self.behind.retain(|behind| !vacated.contains(&behind.path));
+        Self { vacated, ..self }
+    }
 }
 
 /// A path that gets the files of an earlier commit.

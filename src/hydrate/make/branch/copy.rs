@@ -10,6 +10,7 @@ use crate::hydrate::report::HydratedCommit;
 use crate::hydrate::rollback::Planned;
 use crate::metadata::{DryCommit, Origin, Rollback, Wanted};
 use crate::owners::error::HydrateError;
+use crate::owners::files::PATH_FILES;
 use crate::owners::snapshot::Snapshot;
 use crate::repo::Commit;
 use crate::repo::publish::Edits;
@@ -45,7 +46,7 @@ impl Branch {
     ) -> Result<Result<Option<Copied>, Diagnostic>, HydrateError> {
         let (buffer, policy) = (&found.buffer, &found.policy);
         let Some(tip) = &self.tip else { return Ok(Ok(None)) };
-        let Planned { paths, behind, .. } = planned;
+        let Planned { paths, behind, vacated, .. } = planned;
         let left = behind.iter().map(|behind| {
             let copied = paths.get(&behind.path).map(|path| path.application.name.clone());
             let known = self.left.paths.iter().find(|left| left.path == behind.path);
@@ -74,6 +75,7 @@ impl Branch {
             }
             changed.extend(path.is_changed.then_some(dir));
         }
+        vacated.iter().for_each(|dir| edits.remove(dir, PATH_FILES));
         let plain = Origin { repo_url, branch: &self.dry_branch, commit: &dry };
         let dated = self.dated(&dry, &RepoPath::root(), (policy, buffer))?;
         let origin = Origin { commit: &dated, ..plain };
