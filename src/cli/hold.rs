@@ -62,6 +62,9 @@ pub(super) struct RollbackArguments {
     /// Of an active branch that is promoted by directory: the directory.
     #[arg(long, value_name = "DIRECTORY")]
     path: Option<String>,
+    /// With the whole branch, bring this Application back that is gone from the dry branch; may be given more than once.
+    #[arg(long, value_name = "NAME", conflicts_with_all = ["application", "dry", "path"])]
+    with: Vec<String>,
     /// Lets it take any number of objects from clusters, whatever the setting `removalLimit` says.
     #[arg(long)]
     allow_removal: bool,
@@ -153,7 +156,10 @@ pub(super) fn rollback(arguments: &RollbackArguments, json: bool) -> anyhow::Res
     site.refuse_within(names)?;
     let (tip, shown) = (site.tip()?, target::shown(&site.clone, &site.branch, site.tip()?)?);
     let log = format!("git hydrate log {}", shell_word(site.branch.as_str()));
+    let with = site.with(&arguments.with);
+    let held = site.holds.of_branch(&site.branch).iter().find(|hold| hold.is_whole() && !arguments.with.is_empty());
     let (at, is_found) = match &arguments.to {
+        None if held.is_some() => (held.map_or(shown, |hold| hold.at), true),
         Some(text) => (target::find(&site.clone, &site.branch, tip, text)?, true),
         None => match before_change(&site.clone.repository, &site.clone.place, (&site.branch, tip), names)? {
             Some(at) if names.is_empty() => (site.before_holds(at), true),
@@ -161,7 +167,7 @@ pub(super) fn rollback(arguments: &RollbackArguments, json: bool) -> anyhow::Res
             None => (shown, false),
         },
     };
-    if at == shown && is_found {
+    if at == shown && is_found && with.is_empty() {
         let id = at.to_hex_with_len(7);
         bail!(WrongUse(format!("{id} is what `{}` has now\nhint: {log} shows the commits to go back to", site.branch)));
     }
@@ -171,9 +177,20 @@ pub(super) fn rollback(arguments: &RollbackArguments, json: bool) -> anyhow::Res
     };
     let nothing = format!("{nothing}\nhint: {log} shows the commits; to keep it as it is: git hydrate hold");
     let what = format!("roll {}{} back to {}", of(names), site.branch, at.to_hex_with_len(7));
+    let what = if with.is_empty() { what } else { format!("{what}, with {}", with.join(", ")) };
     let removal = if arguments.allow_removal { " --allow-removal" } else { "" };
-    let command = format!("rollback {} --to {at}{removal}", shell_word(site.branch.as_str()));
-    hold_at(site, &arguments.held, (at, arguments.allow_removal), (&what, &command, Some(nothing)), json)
+    let restored: String = with.iter().map(|name| format!(" --with {}", shell_word(name))).collect();
+    let command = format!("rollback {} --to {at}{restored}{removal}", shell_word(site.branch.as_str()));
+    let held = &arguments.held;
+    let hold = Hold {
+        at,
+        reason: held.reason.clone(),
+        applications: names.clone(),
+        with,
+        until: held.until.clone(),
+        allow_removal: arguments.allow_removal,
+    };
+    hold_at(site, (held, hold), (&what, &command, Some(nothing)), json)
 }
 
 /// `web-prod of `, before a branch.
@@ -190,21 +207,22 @@ pub(super) fn hold(arguments: &HoldArguments, json: bool) -> anyhow::Result<Outc
     let at = target::shown(&site.clone, &site.branch, site.tip()?)?;
     let what = format!("hold {}{}", of(&arguments.held.application), site.branch);
     let command = format!("hold {}", shell_word(site.branch.as_str()));
-    hold_at(site, &arguments.held, (at, false), (&what, &command, None), json)
+    let Held { application, reason, until, .. } = &arguments.held;
+    let (reason, applications, until) = (reason.clone(), application.clone(), until.clone());
+    let hold = Hold { at, reason, applications, with: Vec::new(), until, allow_removal: false };
+    hold_at(site, (&arguments.held, hold), (&what, &command, None), json)
 }
 
 fn hold_at(
     site: Site,
-    held: &Held,
-    (at, allow_removal): (ObjectId, bool),
+    (held, hold): (&Held, Hold),
     (what, command, nothing): (&str, &str, Option<String>),
     json: bool,
 ) -> anyhow::Result<Outcome> {
     let until = held.until.as_ref().map(|until| format!(" --until {}", shell_word(until))).unwrap_or_default();
     let (names, reason) = (options(&held.application), shell_word(&held.reason));
     let command = format!("{command}{names} --reason {reason}{until} --yes");
-    let (reason, until) = (held.reason.clone(), held.until.clone());
-    let hold = Hold { at, reason, applications: held.application.clone(), until, allow_removal };
+    let at = hold.at;
     let mut holds = site.holds.clone();
     for ended in site.holds.of_branch(&site.branch).iter().filter(|ended| hold.is_whole() && !ended.is_whole()) {
         let (names, at) = (ended.applications.join(", "), ended.at.to_hex_with_len(7));
@@ -295,6 +313,17 @@ impl Site {
              hint: to let all of it go on first: git hydrate resume {word}",
             at.to_hex_with_len(7)
         )));
+    }
+
+    /// The Applications that come back with the whole branch: these, and those that came back with it already.
+    fn with(&self, names: &[String]) -> Vec<String> {
+        let mut with = names.to_vec();
+        if !names.is_empty() {
+            with.extend(self.holds.of_branch(&self.branch).iter().flat_map(|hold| hold.with.iter().cloned()));
+        }
+        with.sort_unstable();
+        with.dedup();
+        with
     }
 
     /// `at`, or the oldest commit before it that an Application is held at: no rollback of the branch takes that one forward.

@@ -267,12 +267,10 @@ fn where_they_are(name: &BranchName, hold: &Hold, former: Former) -> (Vec<Arc<Ap
 fn stay_gone(name: &BranchName, gone: &[AppName], hold: &Hold) -> Diagnostic {
     let all = listed(gone, NAMED_MAX);
     let are = if gone.len() == 1 { "is" } else { "are" };
-    let named: String = gone.iter().map(|one| format!(" --application {}", shell_word(one.as_str()))).collect();
+    let named: String = gone.iter().map(|one| format!(" --with {}", shell_word(one.as_str()))).collect();
     let text = format!("{all} {are} gone from `{name}`, and a rollback of the whole branch brings no Application back");
     let (branch, at) = (shell_word(name.as_str()), hold.at.to_hex_with_len(7));
-    let hint = format!(
-        "to bring back what is gone, before the branch goes back as a whole: git hydrate rollback {branch} --to {at}{named} --reason …"
-    );
+    let hint = format!("to bring back what is gone as well: git hydrate rollback {branch} --to {at}{named} --reason …");
     Diagnostic::warning(text).hint(hint)
 }
 
@@ -306,7 +304,9 @@ impl Branch {
         }
         let newest = nearest_commit(tip, &found.buffer, |trailers| trailers.branch == self.name)?;
         let is_there = |(commit, trailers): &(Commit, Trailers)| {
-            commit.id == hold.at || trailers.whole_rollback().is_some_and(|rollback| rollback.to == hold.at)
+            let has_all = hold.with.iter().all(|name| trailers.brought_back().contains(name));
+            let is_back = trailers.whole_rollback().is_some_and(|rollback| rollback.to == hold.at);
+            commit.id == hold.at || (is_back && has_all)
         };
         Ok(!newest.as_ref().is_some_and(is_there))
     }

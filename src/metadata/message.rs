@@ -34,7 +34,8 @@ pub struct Trailers {
     pub rollback: Option<Rollback>,
     /// `Hydrate-Held`, one for each Application that stays as it is because of the setting `hold`.
     pub held: Vec<String>,
-    /// `Hydrate-Rolled-Back`, one for each of those whose files were copied, where more than those are held.
+    /// `Hydrate-Rolled-Back`, one for each of those whose files were copied, where more than those are held; where the whole branch
+    /// went back, one for each that was gone and came back with it.
     pub copied: Vec<String>,
     /// `Hydrate-Engine`: [`ENGINE_REVISION`](super::ENGINE_REVISION) of the hydrator.
     pub engine: u32,
@@ -124,7 +125,12 @@ impl Trailers {
 
     /// The Applications that a rollback copied the files of; none where it was of the whole branch.
     pub fn copied(&self) -> &[String] {
-        if self.copied.is_empty() { &self.held } else { &self.copied }
+        if self.copied.is_empty() || self.held.is_empty() { &self.held } else { &self.copied }
+    }
+
+    /// The Applications that were gone and that a rollback of the whole branch brought back.
+    pub fn brought_back(&self) -> &[String] {
+        if self.held.is_empty() { &self.copied } else { &[] }
     }
 }
 

@@ -15,6 +15,8 @@ pub(crate) struct Wanted<'a> {
     pub reason: &'a str,
     /// The Applications that were rolled back alone; the whole branch when there are none.
     pub applications: &'a [String],
+    /// Those that were gone and came back with the whole branch.
+    pub with: &'a [String],
     /// All Applications that are held alone then, in order, those among them.
     pub held: Vec<String>,
 }
@@ -29,7 +31,7 @@ impl Writer {
         identities: Vec<HeldIdentity>,
         wanted: Wanted<'_>,
     ) -> String {
-        let Wanted { rollback, reason, applications, held } = wanted;
+        let Wanted { rollback, reason, applications, with, held } = wanted;
         let to = rollback.to.to_hex_with_len(7);
         let what = match applications {
             [] => String::new(),
@@ -37,9 +39,13 @@ impl Writer {
             several => format!("{} Applications ", several.len()),
         };
         let text = message::clean(&format!("Roll back {what}to {to}\n\n{reason}\n"));
-        let copied = if held == applications { Vec::new() } else { applications.to_vec() };
+        let copied = match applications {
+            [] => with,
+            alone if held == alone => &[],
+            alone => alone,
+        };
         let made = super::writer::trailers(origin, branch, settings_commit);
-        let trailers = Trailers { identities, rollback: Some(rollback), held, copied, ..made };
+        let trailers = Trailers { identities, rollback: Some(rollback), held, copied: copied.to_vec(), ..made };
         message::with_trailers(&text, &trailers)
     }
 }

@@ -30,6 +30,8 @@ pub(crate) struct Hold {
     pub reason: String,
     /// The Applications that stay, `NAME` or `NAMESPACE/NAME`, in order; the whole branch when there are none.
     pub applications: Vec<String>,
+    /// The Applications that are gone and come back with the whole branch, named so too, in order.
+    pub with: Vec<String>,
     /// When somebody should end it, as written. It does not end by itself.
     pub until: Option<String>,
     /// Whether it may take any number of objects from clusters.
@@ -44,6 +46,8 @@ struct Written {
     reason: String,
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     applications: Vec<String>,
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    with: Vec<String>,
     #[serde(default, skip_serializing_if = "Option::is_none")]
     until: Option<String>,
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
@@ -212,38 +216,48 @@ fn all_checked(written: Vec<Written>) -> Result<Vec<Hold>, String> {
     Ok(holds)
 }
 
+/// The names of Applications below a key, in order, each once.
+fn names(key: &str, mut names: Vec<String>) -> Result<Vec<String>, String> {
+    for name in &names {
+        let parts: Vec<&str> = name.split('/').collect();
+        if parts.len() > 2 || parts.iter().any(|part| AppName::new(part).is_err()) {
+            return Err(format!("`{key}` has `{name}`, which is not NAME or NAMESPACE/NAME"));
+        }
+    }
+    if names.len() > APPLICATIONS_MAX {
+        return Err(format!("`{key}` has more than {APPLICATIONS_MAX}: hold the whole branch"));
+    }
+    names.sort_unstable();
+    names.dedup();
+    Ok(names)
+}
+
 impl Written {
     fn of(hold: &Hold) -> Self {
         Self {
             at: hold.at.to_string(),
             reason: hold.reason.clone(),
             applications: hold.applications.clone(),
+            with: hold.with.clone(),
             until: hold.until.clone(),
             allow_removal: hold.allow_removal,
         }
     }
 
     fn checked(self) -> Result<Hold, String> {
-        let Self { at, reason, mut applications, until, allow_removal } = self;
+        let Self { at, reason, applications, with, until, allow_removal } = self;
         let Some(id) = object_id(&at) else { return Err(format!("`at` is `{at}`, not the full id of a commit")) };
         is_reason(&reason)?;
-        for name in &applications {
-            let parts: Vec<&str> = name.split('/').collect();
-            if parts.len() > 2 || parts.iter().any(|part| AppName::new(part).is_err()) {
-                return Err(format!("`applications` has `{name}`, which is not NAME or NAMESPACE/NAME"));
-            }
+        let (applications, with) = (names("applications", applications)?, names("with", with)?);
+        if !applications.is_empty() && !with.is_empty() {
+            return Err("`with` is for a whole branch: `applications` brings back what is gone, too".to_owned());
         }
-        if applications.len() > APPLICATIONS_MAX {
-            return Err(format!("`applications` has more than {APPLICATIONS_MAX}: hold the whole branch"));
-        }
-        applications.sort_unstable();
-        applications.dedup();
         if let Some(until) = until.as_deref().filter(|until| end(until).is_none()) {
             return Err(format!(
                 "`until` is `{until}`: write a date such as 2024-12-24T18:00:00+01:00, or a day such as 2024-12-24"
             ));
         }
-        Ok(Hold { at: id, reason, applications, until, allow_removal })
+        Ok(Hold { at: id, reason, applications, with, until, allow_removal })
     }
 }
 
@@ -265,6 +279,7 @@ mod tests {
             format!(
                 "environments/prod: {{at: {ID}, reason: 'a: b', applications: [web, argocd/db], until: 2024-12-24, allowRemoval: true}}"
             ),
+            format!("environments/prod: {{at: {ID}, reason: x, with: [argocd/db, web]}}"),
             format!("a.b/1.2: {{at: {ID}, reason: x}}\neu:live: {{at: {ID}, reason: x}}"),
             format!("b: [{{at: {ID}, reason: x, applications: [web]}}, {{at: {ID}, reason: y, applications: [db]}}]"),
         ] {
@@ -285,6 +300,7 @@ mod tests {
             at: object_id(ID).expect("an id"),
             reason: reason.to_owned(),
             applications: names.iter().map(ToString::to_string).collect(),
+            with: Vec::new(),
             until: None,
             allow_removal: false,
         };
@@ -312,7 +328,7 @@ mod tests {
             ("[a]", "the settings must be a mapping of keys"),
             (
                 "b: outage",
-                "`b` must be a mapping with `at`, `reason`, `applications`, `until`, `allowRemoval`, not `outage`",
+                "`b` must be a mapping with `at`, `reason`, `applications`, `with`, `until`, `allowRemoval`, not `outage`",
             ),
             ("b: {reason: x}", "`b.at` is missing"),
             ("b: {at: 1a2b3c4, reason: x}", "hold.yaml: `b`: `at` is `1a2b3c4`, not the full id of a commit"),
@@ -320,6 +336,8 @@ mod tests {
             ("b: {at: ID, reason: ''}", "`reason` must be one line"),
             ("b: {at: ID, reason: x, application: [a]}", "did you mean `b.applications`?"),
             ("b: {at: ID, reason: x, applications: [a/b/c]}", "is not NAME or NAMESPACE/NAME"),
+            ("b: {at: ID, reason: x, with: [a/b/c]}", "`with` has `a/b/c`, which is not NAME or NAMESPACE/NAME"),
+            ("b: {at: ID, reason: x, with: [a], applications: [b]}", "`with` is for a whole branch"),
             ("b: []", "`b`: a list has an entry with `applications`"),
             ("b: [{at: ID, reason: x}, {at: ID, reason: x, applications: [a]}]", "`b`: a list has an entry"),
             (

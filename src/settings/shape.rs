@@ -116,6 +116,7 @@ const HOLD: &[Key] = &[
     needed("at", Shape::Text),
     needed("reason", Shape::Text),
     key("applications", Shape::List(&Shape::Text)),
+    key("with", Shape::List(&Shape::Text)),
     optional("until", Shape::Text),
     key("allowRemoval", Shape::Switch),
 ];

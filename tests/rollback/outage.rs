@@ -256,7 +256,7 @@ fn deleted_applications_are_named_with_the_line_that_brings_them_back() {
     clone.push().success();
     // Not brought back, and not held in vain.
     let told = rollback(&server, &[]).exits(2);
-    let line = format!("git hydrate rollback {PROD} --to {} --application web-prod", &tips[3][..7]);
+    let line = format!("git hydrate rollback {PROD} --to {} --with web-prod", &tips[3][..7]);
     let is_told = |told: &Answer| {
         let all = format!("{}{}", told.stdout, told.stderr);
         assert!(all.contains("web-prod is gone from") && all.contains(&line), "{told:?}");
@@ -267,6 +267,30 @@ fn deleted_applications_are_named_with_the_line_that_brings_them_back() {
     is_told(&rollback(&server, &["--to", &tips[3], "--dry-run"]).exits(1));
     is_told(&rollback(&server, &["--to", &tips[3]]).success());
     assert_eq!(value(&server, "environments/prod:db"), "prod");
+    // As the line has it, while the branch is held; a later push changes nothing of that.
+    let again = ["rollback", PROD, "--with", "web-prod", "--reason", "x"];
+    let shown = server.hydrate(&[&again[..], &["--dry-run"]].concat()).exits(1).stdout;
+    assert!(shown.contains("web-prod  web  new") && !shown.contains("is gone from"), "{shown}");
+    server.hydrate(&[&again[..], &["--to", &tips[3][..7], "--yes"]].concat()).success();
+    assert_eq!(values(&server), ("four".into(), "prod".into()));
+    verified(&server);
+    let count = server.git(&["rev-list", "--count", PROD]);
+    change(&clone, "db", "three");
+    server.hydrate(&["catch-up"]).success();
+    assert_eq!((server.git(&["rev-list", "--count", PROD]), values(&server)), (count, ("four".into(), "prod".into())));
+    let log = server.hydrate(&["log", PROD, "-n", "1"]).success().stdout;
+    assert!(log.contains("rolled back to"), "{log}");
+    // Nothing leads to it when the hold ends.
+    let shown = server.hydrate(&["resume", "prod", "--dry-run"]).exits(1).stdout;
+    assert!(shown.contains("web-prod  web  removed"), "{shown}");
+    server.hydrate(&["resume", "prod", "--yes"]).success();
+    assert_eq!(server.git(&["ls-tree", "--name-only", PROD, "web"]), "");
+    assert_eq!(value(&server, "environments/prod:db"), "three");
+    verified(&server);
+    // By one command.
+    rollback(&server, &["--to", &tips[3], "--with", "web-prod"]).success();
+    assert_eq!(values(&server), ("four".into(), "prod".into()));
+    verified(&server);
     server.hydrate(&["resume", "prod", "--yes"]).success();
     let told = server
         .hydrate(&["rollback", PROD, "--to", &tips[3][..7], "--application", "web-prod", "--reason", "x", "--yes"])

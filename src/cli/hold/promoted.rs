@@ -23,9 +23,9 @@ const REFLOG: &str = "hydrate: restore an active branch";
 
 pub(super) fn rollback(site: &Site, arguments: &RollbackArguments, is_json: bool) -> anyhow::Result<Outcome> {
     let held = &arguments.held;
-    if !held.application.is_empty() || held.until.is_some() {
+    if !held.application.is_empty() || !arguments.with.is_empty() || held.until.is_some() {
         let what = "an active branch is restored as a whole, until Promoter is told to go on";
-        bail!(WrongUse(format!("{what}: leave --application and --until out")));
+        bail!(WrongUse(format!("{what}: leave --application, --with and --until out")));
     }
     let (repository, branch, tip) = (&site.clone.repository, &site.branch, site.tip()?);
     let directory = directory(site, arguments.path.as_deref())?;

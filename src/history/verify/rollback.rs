@@ -59,6 +59,7 @@ impl Verifier<'_> {
             at: to,
             reason: reason_of(&commit.message).to_owned(),
             applications: trailers.copied().to_vec(),
+            with: trailers.brought_back().to_vec(),
             until: None,
             allow_removal: true,
         };
@@ -100,6 +101,7 @@ fn held(trailers: &Trailers) -> Option<Hold> {
         at: *dry_commit,
         reason: String::new(),
         applications: held.clone(),
+        with: Vec::new(),
         until: None,
         allow_removal: false,
     })

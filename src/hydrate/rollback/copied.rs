@@ -86,7 +86,7 @@ pub(super) fn plan(
     for application in now.iter().filter(|application| hold.has(application)) {
         wanted.push((application, by_name_then.get(&name_of(application)).copied()));
     }
-    for named in &hold.applications {
+    for named in hold.applications.iter().chain(&hold.with) {
         if now.iter().any(|application| is_name_of(named, application)) {
             continue;
         }
@@ -140,6 +140,7 @@ pub(super) fn plan(
     planned.lacking.sort_unstable();
     for one in then.iter().filter(|_| hold.is_whole()) {
         let is_here = by_name_now.contains_key(&name_of(one)) || paths_now.contains(&one.sync_path);
+        let is_here = is_here || planned.paths.contains_key(&one.sync_path);
         if !is_here && manifest_of(&there, &one.sync_path)?.is_some() {
             planned.gone.push(one.name.clone());
         }

@@ -15,6 +15,7 @@ use crate::owners::files::METADATA;
 use crate::owners::heads::DryHead;
 use crate::owners::standing::{line, nearest_commit, provenance};
 use crate::repo::{Commit, Error, ObjectId};
+use crate::settings::is_name_of;
 
 /// What a branch showed below rollbacks of it.
 struct Shown {
@@ -34,7 +35,16 @@ impl Run<'_> {
         (head, heads): (&DryHead, &[DryHead]),
     ) -> Result<Former, HydrateError> {
         let behind = self.shown_at(name, tip)?.map(|shown| shown.behind).unwrap_or_default();
-        self.fed_until((name, settings, &behind), Some(rollback.held_by), tip, (head, heads))
+        let mut former = self.fed_until((name, settings, &behind), Some(rollback.held_by), tip, (head, heads))?;
+        let newest = nearest_commit(tip, &self.found.buffer, |trailers| trailers.branch == *name)?;
+        let with = newest.map(|(_, trailers)| trailers.brought_back().to_vec()).unwrap_or_default();
+        if !with.is_empty() && self.found.setup.repository.has(rollback.to) {
+            let to = self.found.buffer.commit(rollback.to)?;
+            let then = self.fed_at(name, &to, (head, heads))?.unwrap_or_default();
+            let came_back = then.into_iter().filter(|one| with.iter().any(|name| is_name_of(name, one)));
+            former.applications.extend(came_back);
+        }
+        Ok(former)
     }
 
     /// What fed a branch that was hydrated from `dry`, with what went back since by `tip`: its files are where its document led when

@@ -89,7 +89,8 @@ impl Branch {
         held.extend(hold.applications.iter().cloned());
         held.sort_unstable();
         held.dedup();
-        let wanted = Wanted { rollback, reason: &hold.reason, applications: &hold.applications, held };
+        let Hold { reason, applications, with, .. } = hold;
+        let wanted = Wanted { rollback, reason, applications, with, held };
         let message = policy.writer.rollback_message(&origin, &self.name, policy.id, identities, wanted);
         let commit = write(buffer, policy, &dry, tree, Some(tip), message)?;
         Ok(Ok(Some(Copied { commit, changed, dry, is_whole: hold.is_whole(), left })))
