@@ -48,6 +48,9 @@ pub struct Failure {
     /// The paths that stayed as they were while the branch went on to the dry commit; empty when it did not.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub behind: Vec<RepoPath>,
+    /// The Applications that were held alone on the branch, in order: with others it is tried again.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub held: Vec<String>,
     /// The programs that were set up when one of them was asked for, as [`Renderers::programs`] has them: with others it is tried
     /// again.
     ///

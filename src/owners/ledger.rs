@@ -13,6 +13,7 @@ use super::heads::DryHead;
 use crate::argo::BranchName;
 use crate::metadata::{DryCommit, ENGINE_REVISION, NOTES_REF, Note, Time};
 use crate::repo::{Error, Notes, ObjectBuffer, ObjectId, Refs};
+use crate::settings::Holds;
 
 /// Notes and failures, with what was added since they were read.
 pub(crate) struct Ledger {
@@ -31,15 +32,17 @@ pub(crate) struct Ledger {
     pub believes_failures: bool,
     /// The programs that are set up here, as [`crate::render::Renderers::programs`] has them.
     programs: String,
+    /// What is held.
+    holds: Holds,
 }
 
 impl Ledger {
     /// As they were read.
-    pub(crate) fn new(notes: Notes, failures: Failures, faults: Faults, programs: String) -> Self {
+    pub(crate) fn new(notes: Notes, failures: Failures, faults: Faults, programs: String, holds: Holds) -> Self {
         let limited = Vec::new();
         let recorded = failures.clone();
         let (learnt, newest_dry, believes_failures) = (None, None, true);
-        Self { notes, failures, recorded, faults, learnt, limited, newest_dry, believes_failures, programs }
+        Self { notes, failures, recorded, faults, learnt, limited, newest_dry, believes_failures, programs, holds }
     }
 
     /// Whether other failures are to be recorded than there are.
@@ -47,8 +50,8 @@ impl Ledger {
         self.failures != self.recorded
     }
 
-    /// What is recorded of a dry commit that did not hydrate onto a branch, by this engine, under these settings, and with
-    /// the programs that are set up now.
+    /// What is recorded of a dry commit that did not hydrate onto a branch, by this engine, under these settings, with the same
+    /// Applications held and the programs that are set up now.
     pub(crate) fn known_failure(
         &self,
         name: &BranchName,
@@ -57,7 +60,10 @@ impl Ledger {
     ) -> Option<&Failure> {
         let settings = settings.map(|id| id.to_string());
         let found = self.failures.find(name, &dry.to_string(), ENGINE_REVISION, settings.as_deref());
-        let is_same = |failure: &&Failure| failure.programs.as_ref().is_none_or(|programs| *programs == self.programs);
+        let is_same = |failure: &&Failure| {
+            failure.programs.as_ref().is_none_or(|programs| *programs == self.programs)
+                && failure.held == self.holds.alone(name)
+        };
         found.filter(is_same).filter(|failure| self.believes_failures && failure.behind.is_empty())
     }
 
@@ -78,7 +84,8 @@ impl Ledger {
         diagnostics: Vec<Diagnostic>,
         behind: Vec<RepoPath>,
     ) {
-        self.failures.add(name, failure(head, dry, settings, diagnostics, behind));
+        let held = self.holds.alone(name);
+        self.failures.add(name, Failure { held, ..failure(head, dry, settings, diagnostics, behind) });
     }
 
     /// Notes that a recorded failure of a dry commit depends on the programs that are set up here.
@@ -137,6 +144,7 @@ fn failure(
         settings: settings.map(|id| id.to_string()),
         diagnostics,
         behind,
+        held: Vec::new(),
         programs: None,
     }
 }

@@ -117,7 +117,7 @@ impl<'a> Snapshot<'a> {
             listings,
             refs,
             policy,
-            holds,
+            holds: holds.clone(),
             holds_id,
             environments,
             dry_branches,
@@ -132,7 +132,7 @@ impl<'a> Snapshot<'a> {
             freezes: Freezes::default(),
             reachable: RefCell::default(),
         };
-        let mut ledger = Ledger::new(notes, failures, faults, setup.renderers.programs());
+        let mut ledger = Ledger::new(notes, failures, faults, setup.renderers.programs(), holds);
         ledger.believes_failures = setup.place.are_guarded();
         Ok((found, ledger))
     }
@@ -237,6 +237,20 @@ impl<'a> Snapshot<'a> {
         let is_promoted = sync != branch || settings.is_shared(branch);
         let has_copies = settings.applications_to.as_ref() == Some(branch);
         if is_promoted || has_copies { &[] } else { self.holds.of_branch(branch) }
+    }
+
+    /// The other branch of which an Application of `branch` is held, where that is on no such branch any more: `is_on` says so.
+    pub(crate) fn held_elsewhere(
+        &self,
+        (branch, application): (&BranchName, &Application),
+        is_on: impl Fn(&BranchName) -> bool,
+    ) -> Option<&BranchName> {
+        let others = self.holds.iter().filter(|(other, _)| *other != branch && !is_on(other));
+        let is_held = |(other, holds): &(&BranchName, &[Hold])| {
+            let is_promoted = self.policy.settings.is_shared(other) || !self.environments.contains_key(*other);
+            !is_promoted && holds.iter().any(|hold| !hold.is_whole() && hold.has(application))
+        };
+        others.into_iter().find(is_held).map(|(other, _)| other)
     }
 
     /// Whether an Application stays as `branch` has it, while others of the branch do not.

@@ -149,6 +149,13 @@ impl Holds {
         self.0.get(branch).map_or(&[], Vec::as_slice)
     }
 
+    /// The Applications that are held alone of a branch, in order.
+    pub(crate) fn alone(&self, branch: &BranchName) -> Vec<String> {
+        let mut names: Vec<String> = self.of_branch(branch).iter().flat_map(|hold| hold.applications.clone()).collect();
+        names.sort_unstable();
+        names
+    }
+
     /// Every branch of which something is held.
     pub(crate) fn iter(&self) -> impl Iterator<Item = (&BranchName, &[Hold])> {
         self.0.iter().map(|(branch, holds)| (branch, holds.as_slice()))

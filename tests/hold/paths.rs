@@ -1,6 +1,6 @@
 //! Which files go back: those of Applications that the branch shows now, and of no others.
 
-use super::{PROD, at, hold, hydrated, value};
+use super::{PROD, at, change, hold, hydrated, value};
 use crate::push::{application, both, config_map, healthy, tip, verified};
 use crate::support::{Lab, Repo};
 
@@ -128,6 +128,53 @@ fn an_application_that_moves_while_it_is_held_takes_its_files_along() {
         hold(server, "").success();
         assert_eq!(paths(server), ["db", "web/v2"]);
         assert_eq!(value(server, "environments/prod:web/v2"), "three");
+        verified(server);
+    });
+}
+
+#[test]
+fn an_application_that_is_held_is_not_deployed_from_another_branch() {
+    both(|server| {
+        let clone = hydrated(server);
+        let first = tip(server, PROD);
+        clone.commit("bad", &[("apps/web/prod/config.yaml", &config_map("web", "bad"))]);
+        clone.push().success();
+        hold(server, &at(PROD, &first, ", applications: [web-prod]")).success();
+        let before = ["environments/dev", PROD].map(|branch| tip(server, branch));
+        let (file, text) = edited(
+            "web",
+            "targetBranch: environments/prod\n      path: web\n",
+            "targetBranch: environments/dev\n      path: live\n",
+        );
+        clone.commit("move web to dev", &[(&file, &text)]);
+        let said = clone.push().success().remote().join("\n");
+        let expected = "`web-prod` moves from `environments/prod` to `environments/dev`, and is held";
+        assert!(said.contains(expected) && said.contains("git hydrate resume environments/prod"), "{said}");
+        assert_eq!(before, ["environments/dev", PROD].map(|branch| tip(server, branch)));
+        // It is so for later pushes, until the hold ends.
+        clone.commit("db", &[("apps/db/prod/config.yaml", &config_map("db", "two"))]);
+        clone.push().success();
+        assert_eq!(before, ["environments/dev", PROD].map(|branch| tip(server, branch)));
+        server.hydrate(&["resume", "prod", "--yes"]).success();
+        assert_eq!(paths(server), ["db"]);
+        assert_eq!(value(server, "environments/dev:live"), "bad");
+        verified(server);
+    });
+}
+
+#[test]
+fn the_end_of_a_hold_ends_what_failed_because_of_it() {
+    both(|server| {
+        let clone = hydrated(server);
+        let first = tip(server, PROD);
+        change(&clone, "web", "two");
+        hold(server, &at(PROD, &first, ", applications: [web-prod]")).success();
+        let (file, text) = edited("web", "name: web-prod", "name: shop-prod");
+        clone.commit("web is called shop", &[(&file, &text)]);
+        let said = clone.push().success().remote().join("\n");
+        assert!(said.contains("`web-prod` cannot stay as it is at `web`"), "{said}");
+        server.hydrate(&["resume", "prod", "--yes"]).success();
+        assert_eq!(value(server, "environments/prod:web"), "two");
         verified(server);
     });
 }

@@ -381,6 +381,9 @@ fn asked(
     if let Some(mistake) = off_their_tag(name, tree, run, heads)?.into_iter().next() {
         return Ok(Err(Failing::Taken(mistake)));
     }
+    if let Some(mistake) = moved_applications::held_elsewhere(name, tree, &run.found) {
+        return Ok(Err(Failing::Taken(mistake)));
+    }
     let limits = tree.limits(&former);
     let unknown = match limits.is_empty() {
         true => unproven(name, tree, &former, run)?,
@@ -435,7 +438,10 @@ fn asked(
     if let Some(waiting) = waiting(name, &moved, tree, run, (head, heads))?.into_iter().next() {
         return Ok(Err(Failing::Taken(waiting)));
     }
-    let paused = moved_applications::paused(name, &moved, &|application| run.found.is_held(name, application));
+    let sync = run.branches.get(name).map_or(name, |branch| &branch.sync);
+    let holds = run.found.hold(name, sync).iter().filter(|hold| !hold.is_whole()).collect::<Vec<_>>();
+    let paused =
+        moved_applications::paused(name, &moved, &|application| holds.iter().any(|hold| hold.has(application)));
     if !paused.is_empty() {
         return Ok(Err(failing(paused)));
     }

@@ -18,6 +18,7 @@ use crate::argo::{AppName, Application, BranchName, Identity, PAUSED};
 use crate::hydrate::dry_tree::{DryTree, Former};
 use crate::hydrate::failed_render::FailedBranch;
 use crate::known::Basis;
+use crate::owners::snapshot::Snapshot;
 use crate::render;
 
 pub(crate) use departures::{Departures, on_no_branch};
@@ -50,17 +51,33 @@ pub(crate) fn paused(
     is_held: &dyn Fn(&Application) -> bool,
 ) -> Vec<Diagnostic> {
     let mut mistakes = Vec::new();
-    for application in moved.iter().filter(|application| is_held(application)) {
-        let text = leaves(application, branch, "and is held");
-        let hint = format!("move it later, or end the hold: git hydrate resume {}", shell_word(branch.as_str()));
-        mistakes.push(at_branch(application, Diagnostic::error(text).hint(hint)));
-    }
+    let held = moved.iter().filter(|application| is_held(application));
+    mistakes.extend(held.map(|application| moves_held(application, branch)));
     for application in moved.iter().filter(|application| application.paused) {
         let text = leaves(application, branch, "and is paused");
         let hint = format!("remove the annotation `{PAUSED}`, or move it later");
         mistakes.push(at_branch(application, Diagnostic::error(text).hint(hint)));
     }
     mistakes
+}
+
+/// Why `branch` does not take what it gets: an Application that moves to it is held where it was, and would be deployed from here as it
+/// is not to be.
+pub(crate) fn held_elsewhere(branch: &BranchName, tree: &DryTree, found: &Snapshot<'_>) -> Option<Diagnostic> {
+    if found.holds.is_empty() {
+        return None;
+    }
+    tree.applications(branch).find_map(|application| {
+        let is_on = |other: &BranchName| tree.applications(other).any(|there| name_of(there) == name_of(application));
+        let from = found.held_elsewhere((branch, application), is_on)?;
+        Some(moves_held(application, from))
+    })
+}
+
+fn moves_held(application: &Application, from: &BranchName) -> Diagnostic {
+    let text = leaves(application, from, "and is held");
+    let hint = format!("move it later, or end the hold: git hydrate resume {}", shell_word(from.as_str()));
+    at_branch(application, Diagnostic::error(text).hint(hint))
 }
 
 /// Why a branch keeps what it has: one of the Applications that moved does not render, or renders an object that another one

@@ -266,10 +266,8 @@ impl Branch {
 impl Branch {
     /// The Applications that the commits of the branch leave as they are because of the setting `hold`.
     pub(super) fn held(&self, found: &Snapshot<'_>) -> Vec<String> {
-        let holds = found.hold(&self.name, &self.sync).iter();
-        let mut held: Vec<String> = holds.flat_map(|hold| &hold.applications).cloned().collect();
-        held.sort_unstable();
-        held
+        let counts = !found.hold(&self.name, &self.sync).is_empty();
+        if counts { found.holds.alone(&self.name) } else { Vec::new() }
     }
 }
 
