@@ -275,6 +275,29 @@ fn a_remote_that_cannot_move_refs_at_once_gets_branches_first() {
 }
 
 #[test]
+fn a_hold_that_anyone_may_push_takes_no_branch_back() {
+    let lab = Lab::new();
+    let host = lab.bare(&[]);
+    let clone = dry(&host, &["web", "api"], &["dev"]);
+    clone.push().success();
+    clone.hydrate(&["push"]).success();
+    clone.commit("two", &[("apps/web/dev/config.yaml", &config_map("web", "two"))]);
+    clone.push().success();
+    clone.hydrate(&["push"]).success();
+    let before = tip(&host, "environments/dev");
+    let other = host.clone_to("other");
+    other.git(&["fetch", "-q", "origin", "+refs/hydrate/*:refs/hydrate/*"]);
+    let said = other.hydrate(&["rollback", "dev", "--reason", "x", "--yes"]).exits(1);
+    assert!(said.stderr.contains("`environments/dev` has not moved yet: no hook of `origin` hydrated it"), "{said:?}");
+    let said = clone.hydrate(&["push"]).exits(2).stderr;
+    assert!(said.starts_with("error: origin has settings in refs/hydrate/config"), "{said}");
+    assert_eq!(tip(&host, "environments/dev"), before);
+    // An admin who names them may.
+    clone.hydrate(&["push", "--settings-ref", "refs/hydrate/config"]).success();
+    assert_eq!(host.git(&["rev-parse", "environments/dev^"]), before);
+}
+
+#[test]
 fn settings_that_nobody_named_are_not_used() {
     let lab = Lab::new();
     let host = lab.bare(&[]);

@@ -62,7 +62,7 @@ impl Change<'_> {
                 self.print_target()?;
                 output::print(format!("{}: {count} Applications change; --dry-run shows how\n", self.site.branch))?;
             }
-            return self.set(&files, is_json);
+            return self.set(&files, true, is_json);
         }
         let refused = preview.warnings.iter().filter(|warning| warning.is_refused_strictly).cloned().collect();
         let changes = Changes::new(preview, false);
@@ -98,7 +98,7 @@ impl Change<'_> {
             output::print("nothing was changed\n")?;
             return Ok(Outcome::Found);
         }
-        self.set(&files, is_json)
+        self.set(&files, !changes.is_empty(), is_json)
     }
 
     /// Where the branch goes.
@@ -119,15 +119,15 @@ impl Change<'_> {
         clone.refuse_unpushed_settings()
     }
 
-    /// Sets it, and puts it into effect.
-    fn set(&self, files: &SettingsFiles, is_json: bool) -> anyhow::Result<Outcome> {
+    /// Sets it, and puts it into effect. `moves` says whether the branch gets a commit by it.
+    fn set(&self, files: &SettingsFiles, moves: bool, is_json: bool) -> anyhow::Result<Outcome> {
         let clone = &self.site.clone;
         let before = clone.repository.refs()?;
         if !config::write(&clone.repository, files, &self.message)? && !self.is_held {
             bail!("the settings say so already");
         }
         match clone.remote() {
-            Some(remote) => self.push(remote, &before, is_json),
+            Some(remote) => self.push(remote, &before, moves, is_json),
             None => self.hydrate(is_json),
         }
     }
@@ -195,7 +195,8 @@ impl Change<'_> {
     }
 
     /// In a clone: the server's hook hydrates.
-    fn push(&self, remote: &str, before: &Refs, is_json: bool) -> anyhow::Result<Outcome> {
+    fn push(&self, remote: &str, before: &Refs, moves: bool, is_json: bool) -> anyhow::Result<Outcome> {
+        let old = if moves { self.there(remote)? } else { None };
         // What the hook says comes on standard error.
         let pushed =
             self.site.clone.repository.git().command().args(["push", "--quiet", remote, SETTINGS_REF]).status();
@@ -208,11 +209,31 @@ impl Change<'_> {
                  server, in the repository: git hydrate {command}"
             );
         }
+        let stays = old.is_some() && self.there(remote)? == old;
         match is_json {
-            true => output::print_json(&serde_json::json!({ "changed": true, "pushed": SETTINGS_REF }))?,
+            true => {
+                output::print_json(
+                    &serde_json::json!({ "changed": true, "pushed": SETTINGS_REF, "moved": moves && !stays }),
+                )?;
+            }
             false => self.print_held()?,
         }
+        if stays {
+            let text = format!("`{}` has not moved yet: no hook of `{remote}` hydrated it", self.site.branch);
+            let hint = "where a job hydrates: commit hold.yaml to the branch with its settings, and run it; or, with these settings: \
+                        git hydrate push --settings-ref refs/hydrate/config";
+            output::warn(&Diagnostic::warning(text).hint(hint));
+            return Ok(Outcome::Found);
+        }
         Ok(Outcome::Done)
+    }
+
+    /// What the remote says that the branch is at; none of a branch of another repository.
+    fn there(&self, remote: &str) -> anyhow::Result<Option<String>> {
+        let name = format!("refs/heads/{}", self.site.branch);
+        let listing = self.site.clone.repository.git().output(&["ls-remote", "--refs", "--", remote, &name])?;
+        let listing = String::from_utf8_lossy(&listing);
+        Ok(listing.split_whitespace().next().map(str::to_owned))
     }
 }
 

@@ -33,7 +33,8 @@ pub(super) fn decide(copy: &Copy, orders: &Orders, renderers: &Renderers) -> Res
         Given::Ref(name) => of_ref(copy, name).map(Some),
         Given::FoundOut => match there {
             None => Ok(None),
-            Some(there) if is_what_is_found_out(copy, there, None, world)? => Ok(Some(there)),
+            // Nothing that anyone may write takes a branch back.
+            Some(there) if !holds(copy, there)? && is_what_is_found_out(copy, there, None, world)? => Ok(Some(there)),
             Some(_) => Err(Error::UnnamedSettings(copy.remote.clone())),
         },
         Given::Folder(files) => {
@@ -50,6 +51,12 @@ pub(super) fn decide(copy: &Copy, orders: &Orders, renderers: &Renderers) -> Res
             }
         }
     }
+}
+
+/// Whether settings hold a branch, or say so in a way that cannot be read.
+fn holds(copy: &Copy, settings: ObjectId) -> Result<bool, Error> {
+    let (_, files) = policy::files_of(Some(settings), &ObjectBuffer::new(&copy.repository))?;
+    Ok(files.contains_key(HOLD_FILE))
 }
 
 /// The settings `there`, with what `files` hold: that does not change the settings that commits name.
