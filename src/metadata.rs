@@ -5,6 +5,7 @@
 //! Pure: no file, clock, environment or repository is touched, so equal arguments give equal bytes on every machine.
 //! Never panics on what was pushed, and never fails on it either, except where a template of the settings does.
 
+mod back_trailer;
 mod behind;
 pub(crate) mod contract;
 mod copied;
@@ -27,6 +28,7 @@ mod values;
 mod values_of_argocd;
 mod writer;
 
+pub(crate) use back_trailer::{back_to, went_back};
 pub(crate) use behind::Behind;
 pub(crate) use copied::{Followed, Hydrated, copies_readme, copies_readme_with, copy_metadata, read_copy_metadata};
 pub use dry::DryCommit;

@@ -4,7 +4,7 @@ use super::log::{Count, Entry, History, RolledBack, Selection};
 use super::moved::Moves;
 use super::verify::Line;
 use crate::argo::BranchName;
-use crate::metadata::{Time, Trailers};
+use crate::metadata::{Time, Trailers, went_back};
 use crate::owners::error::HydrateError;
 use crate::owners::place::Place;
 use crate::owners::standing::line;
@@ -78,7 +78,8 @@ pub(crate) fn back(
 }
 
 /// The commit before the last one that changed an object of a branch whose newest commit is `tip`, or one of these Applications of
-/// it, `NAME` or `NAMESPACE/NAME`. None where nothing was there before. What went back counts as what it went to.
+/// it, `NAME` or `NAMESPACE/NAME`. None where nothing was there before. What went back counts as what it went to, be it by a commit of
+/// the dry branch.
 ///
 /// Errors: the repository.
 pub(crate) fn before_change(
@@ -108,7 +109,12 @@ pub(crate) fn before_change(
         let Some(last) = changes.next().transpose()? else { return Ok(None) };
         let id = last.id.as_deref().and_then(object_id);
         let mut below = own.iter().copied().skip_while(|own| Some(*own) != id).skip(1);
-        from = match last.rollback {
+        let by_dry_commit = || {
+            let dry = buffer.commit(object_id(&last.dry.as_ref()?.sha)?).ok()?;
+            let (to, applications) = went_back(&dry.message).filter(|(to, _)| own.contains(to))?;
+            Some(RolledBack { to: to.to_string(), held_by: String::new(), reason: String::new(), applications })
+        };
+        from = match last.rollback.clone().or_else(by_dry_commit) {
             Some(to) if is_meant(&to) => object_id(&to.to).filter(|to| below.any(|own| own == *to)),
             // What single Applications went back from is not a place of the branch.
             Some(_) if names.is_empty() => below.next(),

@@ -163,6 +163,24 @@ fn an_application_that_is_held_is_not_deployed_from_another_branch() {
 }
 
 #[test]
+fn who_removes_an_application_that_is_held_reads_that_argo_cd_deletes_it_all_the_same() {
+    let lab = Lab::new();
+    let server = lab.server();
+    let clone = hydrated(&server);
+    hold(&server, &at(PROD, &tip(&server, PROD), ", applications: [web-prod]")).success();
+    let (file, _) = application("web", "prod");
+    clone.commit("drop web", &[(&file, "")]);
+    let text = "`web-prod` is held on `environments/prod`, and `main` has it no more";
+    let said = clone.hydrate(&["diff"]);
+    assert!(format!("{}{}", said.stdout, said.stderr).contains(text), "{said:?}");
+    let said = clone.push().success().remote().join("\n");
+    assert!(said.contains(text) && said.contains("the hold keeps its files"), "{said}");
+    assert_eq!(paths(&server), ["db", "web"]);
+    let (_, said) = change(&clone, "db", "two");
+    assert!(!said.contains(text), "once: {said}");
+}
+
+#[test]
 fn the_end_of_a_hold_ends_what_failed_because_of_it() {
     both(|server| {
         let clone = hydrated(server);

@@ -202,6 +202,13 @@ fn rollback_dry_says_that_no_commit_of_main_takes_a_tag_back() {
         &two[..7]
     );
     assert!(said.stderr.contains(&text), "{said:?}");
+    // The tag would take the others along.
+    let said = clone
+        .hydrate(&["rollback", "prod", "--dry", "--application", "web-prod", "--reason", "outage"])
+        .exits(2)
+        .stderr;
+    let hint = format!("hint: git hydrate rollback {PROD} --application web-prod --reason …");
+    assert!(said.contains(&hint) && !said.contains("git tag"), "{said}");
     clone.git(&["tag", "-f", "prod", &two[..7]]);
     push(&clone, &["-f", "refs/tags/prod"]);
     assert_eq!(value(&server, PROD), "two");

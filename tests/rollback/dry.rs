@@ -69,6 +69,24 @@ fn production_goes_back_by_a_commit_and_nothing_else_does() {
 }
 
 #[test]
+fn each_commit_of_the_dry_branch_goes_one_further_back_and_none_goes_forward() {
+    let lab = Lab::new();
+    let server = lab.server();
+    let (clone, tips) = history(&server);
+    for (expected, at) in [("three", 2), ("two", 1)] {
+        let said = back(&clone, &[]).success();
+        assert!(said.stdout.contains(&format!("{PROD}: to {} (", &tips[at][..7])), "{said:?}");
+        push(&clone, &said);
+        clone.git(&["fetch", "-q"]);
+        assert_eq!(value(&server, "environments/prod:web"), expected);
+    }
+    // Nor does a rollback on the server.
+    server.hydrate(&["rollback", "prod", "--reason", "outage", "--yes"]).success();
+    assert_eq!(value(&server, "environments/prod:web"), "prod");
+    verified(&server);
+}
+
+#[test]
 fn the_dry_branch_is_brought_in_line_with_a_branch_that_is_held() {
     let lab = Lab::new();
     let server = lab.server();
@@ -186,7 +204,8 @@ fn what_takes_too_many_objects_away_needs_a_word() {
     assert!(said.stderr.contains("Hydrate-Allow-Removal") && said.stderr.contains("nothing was made\n"), "{said:?}");
     let said = back(&clone, &["--to", &tips[2], "--allow-removal"]).success();
     let message = clone.git(&["log", "-1", "--format=%B", &made(&said)]);
-    assert!(message.trim_end().ends_with("\n\nHydrate-Allow-Removal: environments/prod"), "{message}");
+    let trailers = format!("\n\nHydrate-Back-To: {}\nHydrate-Allow-Removal: environments/prod", tips[2]);
+    assert!(message.trim_end().ends_with(&trailers), "{message}");
     let said = push(&clone, &said);
     assert!(!said.contains("error"), "{said}");
     assert_eq!(value(&server, "environments/prod:web"), "three");

@@ -9,7 +9,7 @@ use super::super::screen::Screen;
 use super::super::{Outcome, WrongUse, catch_up, config, machine, output, unpushed};
 use super::target::Target;
 use super::{Site, Way};
-use crate::hydrate::{BehindPath, HeldAlone};
+use crate::hydrate::{BehindPath, BranchReport, HeldAlone};
 use crate::owners::dry_branches::keep_settings;
 use crate::owners::settings_named::{SETTINGS_REF_KEY, by_settings};
 use crate::owners::setup::{Setup, Wake};
@@ -183,7 +183,10 @@ impl Change<'_> {
         if !is_json {
             self.print_held()?;
         }
-        Ok(if report.is_success() { Outcome::Done } else { Outcome::Found })
+        // What is wrong with other branches is as it was.
+        let is_done =
+            report.branches.iter().filter(|one| one.branch == self.site.branch.as_str()).all(BranchReport::is_success);
+        Ok(if is_done { Outcome::Done } else { Outcome::Found })
     }
 
     /// Says which of the Applications that are named are held now.

@@ -11,7 +11,7 @@ use super::target::{self, Target};
 use super::{RollbackArguments, Site};
 use crate::argo::BranchName;
 use crate::history::{Followed, RevisionKind, before_change};
-use crate::metadata::{DryCommit, REMOVAL_TRAILER, Trailers};
+use crate::metadata::{DryCommit, REMOVAL_TRAILER, Trailers, back_to};
 use crate::owners::branch_records::{BranchRecords, RECORDS_REF};
 use crate::owners::heads::DryHead;
 use crate::owners::setup::Wake;
@@ -99,7 +99,7 @@ fn point(site: &Site, arguments: &RollbackArguments) -> anyhow::Result<Point> {
         bail!(WrongUse(format!("{} was not hydrated\nhint: {log} shows the commits", at.to_hex_with_len(7))))
     };
     if let Some(follows) = followed(clone, branch)? {
-        return Err(of_tag(branch, &follows, &made));
+        return Err(of_tag((branch, names), &follows, &made));
     }
     let records = refs.get(RECORDS_REF).map(|tip| BranchRecords::read(tip, &buffer)).transpose()?.unwrap_or_default();
     if let Some(record) = records.get(branch).filter(|record| !record.others.is_empty()) {
@@ -121,10 +121,14 @@ fn point(site: &Site, arguments: &RollbackArguments) -> anyhow::Result<Point> {
 }
 
 /// That no commit of the dry branch takes a branch back whose Applications name a tag, a range or a commit.
-fn of_tag(branch: &BranchName, follows: &Followed, made: &Trailers) -> anyhow::Error {
+fn of_tag((branch, names): (&BranchName, &[String]), follows: &Followed, made: &Trailers) -> anyhow::Error {
     let (then, word) = (made.dry_commit.to_hex_with_len(7), shell_word(branch.as_str()));
     let revision = printable(&follows.revision);
     let (what, hint) = match follows.kind {
+        // The tag takes the others along.
+        RevisionKind::Tag if !names.is_empty() => {
+            ("the tag", format!("git hydrate rollback {word}{} --reason …", super::options(names)))
+        }
         RevisionKind::Tag => {
             let tag = shell_word(follows.revision.strip_prefix("refs/tags/").unwrap_or(&follows.revision));
             ("the tag", format!("git tag -f {tag} {then} && git push -f origin refs/tags/{tag}"))
@@ -176,8 +180,9 @@ fn message(site: &Site, arguments: &RollbackArguments, point: &Point) -> String 
         then.subject,
         at.to_hex_with_len(7)
     );
+    text.push_str(&format!("\n{}", back_to(*at, &arguments.held.application)));
     if arguments.allow_removal {
-        text.push_str(&format!("\n{REMOVAL_TRAILER}: {}\n", site.branch));
+        text.push_str(&format!("{REMOVAL_TRAILER}: {}\n", site.branch));
     }
     text
 }

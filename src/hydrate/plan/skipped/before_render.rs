@@ -42,8 +42,14 @@ pub(crate) fn leaving(
     }
     let unread = mistaken.unread.into_iter();
     unrendered.extend(unread.map(|application| Unrendered { application, why: WhyUnrendered::Unread }));
-    let gone = held_and_gone(name, tree, &former, run);
-    unrendered.extend(gone.map(|application| Unrendered { application, why: WhyUnrendered::Gone }));
+    let gone: Vec<Arc<Application>> = held_and_gone(name, tree, &former, run).collect();
+    let was_there = |gone: &&Arc<Application>| {
+        let mut before = former.tree.iter().flat_map(|tree| tree.applications(name));
+        before.any(|before| name_of(before) == name_of(gone))
+    };
+    let leave = gone.iter().filter(was_there).map(|gone| held_and_deleted(name, gone, head));
+    run.report.warnings.extend(leave.collect::<Vec<_>>());
+    unrendered.extend(gone.into_iter().map(|application| Unrendered { application, why: WhyUnrendered::Gone }));
     let doubtful = doubtful(name, tree, &former, &unrendered);
     let uncertain = if doubtful.is_empty() { doubtful } else { uncertain(name, doubtful, run, (head, heads))? };
     let uncertain = uncertain.into_iter().map(|application| application.sync_path.clone()).collect();
@@ -66,6 +72,14 @@ fn held_and_gone<'f>(
     let is_here = |one: &Application| tree.applications(name).any(|application| name_of(application) == name_of(one));
     let held = former.applications.iter().filter(|application| run.found.is_held(name, application));
     held.filter(move |application| !is_here(application)).cloned()
+}
+
+/// That a hold keeps the files of an Application, and not the Application.
+fn held_and_deleted(name: &BranchName, gone: &Application, head: &DryHead) -> Diagnostic {
+    let text = format!("`{}` is held on `{name}`, and `{}` has it no more", gone.name, head.branch);
+    let hint = "the hold keeps its files. Where Argo CD reads its document from the dry branch, it deletes the Application, and its objects \
+                with it: bring it back there, or remove its finalizer first";
+    Diagnostic::warning(text).at(gone.places.name.clone()).hint(hint)
 }
 
 /// The Applications of before that stay where the dry commit does not have them.
