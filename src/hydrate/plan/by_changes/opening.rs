@@ -35,6 +35,14 @@ pub(super) fn start(state: &State, run: &mut Run<'_>, head: &DryHead) -> Result<
     }
     let Some(frozen) = open_frozen(state, run, head)? else { return Ok(None) };
     branches.extend(frozen);
+    // What comes when a hold ends is one commit.
+    if commits.len() > 1 {
+        for branch in branches.values() {
+            if branch.ends_hold(&run.found)? {
+                return Ok(None);
+            }
+        }
+    }
     let all_are_there = run.found.hydrated_from(&head.branch).all(|name| branches.contains_key(name));
     let known_failure = |name, dry| run.ledger.known_failure(name, dry, run.found.policy.id);
     let fails = branches.keys().any(|name| commits.iter().any(|dry| known_failure(name, *dry).is_some()));
