@@ -29,6 +29,33 @@ fn copies_in_a_root_that_is_a_kustomization_lead_there_too() {
     both(|server| led_by_files(server, Some("resources: [dev.yaml, prod.yaml, shop.yaml]\n")));
 }
 
+#[test]
+fn children_that_a_library_of_jsonnet_makes_are_hydrated_and_led_there() {
+    let lab = Lab::new();
+    let server = lab.server();
+    let by_name = format!("- {{match: {{name: root}}, branch: environments/root, path: root}}\n{BY_LABEL}");
+    copied(&server, &by_name);
+    let clone = two(&server);
+    let library = "{ app(name, env):: { apiVersion: 'argoproj.io/v1alpha1', kind: 'Application', metadata: {name: name, namespace: 'argocd', \
+                   labels: {env: env}}, spec: {project: 'default', source: {repoURL: 'HERE', targetRevision: 'main', path: 'apps/web/dev'}, \
+                   destination: {server: 'https://kubernetes.default.svc', namespace: 'shop'}}} }";
+    let by_library = root().replace("path: applications", "path: made, directory: {jsonnet: {libs: [vendor/argo]}}");
+    clone.commit(
+        "a library",
+        &[
+            ("bootstrap/root.yaml", &by_library),
+            ("made/web.jsonnet", "local argo = import 'argo.libsonnet';\nargo.app('web-live', 'live')\n"),
+            ("vendor/argo/argo.libsonnet", &library.replace("HERE", URL)),
+        ],
+    );
+    let said = push(&clone);
+    assert!(!said.contains("error") && said.contains("environments/live"), "{said}");
+    assert!(files(&server, "environments/live").contains("web-live/manifest.yaml"), "{said}");
+    let copies = rendered(&server);
+    assert!(copies.contains(&expected("web-live", "live", "web-live")), "{copies}");
+    verified(&server);
+}
+
 fn led_by_files(server: &Repo, kustomization: Option<&str>) {
     copied(server, &by_file());
     let clone = two(server);

@@ -4,7 +4,7 @@ use dry_files::view::{Files, Reads, View};
 
 use super::policy::Policy;
 use super::snapshot::Snapshot;
-use crate::argo::parent::{Written, is_made};
+use crate::argo::parent::{Reach, Written, is_made};
 use crate::argo::set::Home;
 use crate::argo::{Application, BranchName, Copier};
 use crate::manifest::Manifest;
@@ -54,6 +54,10 @@ impl<'r> Copies<'r> {
             return manifests;
         }
         let Policy { plain, applications, .. } = self.policy;
+        // What nothing was looked for in is hydrated by nothing: a copy of it would lead to a directory that is not there.
+        if !Reach::new(!plain.is_empty(), plain.inputs()).may_make(parent, files) {
+            return manifests;
+        }
         let written = Written::of(reads, &View::new(files), plain, applications);
         let copier = self.copier();
         let mut placed = Vec::with_capacity(manifests.len());

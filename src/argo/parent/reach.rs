@@ -6,10 +6,12 @@
 //! word, nothing that is rendered has it. A template that puts the word together from pieces is not found so.
 
 use std::collections::{HashMap, HashSet};
+use std::io::Read as _;
 use std::sync::Arc;
 
 use dry_files::path::RepoPath;
 use dry_files::view::{ContentId, Entry, Files, Kind, View};
+use flate2::read::MultiGzDecoder;
 
 use super::super::misspelt::MARK;
 use super::super::read::may_be_plain;
@@ -65,6 +67,7 @@ impl Reach {
             texts(&source.fields, &mut names);
             left.extend(names.into_iter().flat_map(|name| places(&source.path, &name, &self.inputs)));
             left.push(source.path.clone());
+            left.extend(libraries(&source.fields));
             // Values can contain whole Applications.
             if self.has_rules && may_hold_plain(&source.fields) {
                 return true;
@@ -148,7 +151,11 @@ impl Reach {
         }
         let read = || {
             let is_small = files.size(path, id).is_ok_and(|size| size <= FILE_BYTES_MAX);
-            is_small && files.read(path, id).is_ok_and(|content| self.is_marked_text(&content))
+            let content = files.read(path, id).ok().filter(|_| is_small);
+            content.is_some_and(|content| match is_archive(path) {
+                true => unpacked(&content).is_none_or(|files| self.is_marked_text(&files)),
+                false => self.is_marked_text(&content),
+            })
         };
         let is_marked = read();
         self.files.insert(id, is_marked);
@@ -169,6 +176,28 @@ fn may_hold_plain(of: &field::Field) -> bool {
     }
 }
 
+/// Whether a file is a packaged chart.
+fn is_archive(path: &RepoPath) -> bool {
+    path.file_name().is_some_and(|name| name.ends_with(".tgz"))
+}
+
+/// What a packaged chart has, all files after one another; none where it is too much to look at.
+fn unpacked(archive: &[u8]) -> Option<Vec<u8>> {
+    let mut files = Vec::new();
+    let mut stream = MultiGzDecoder::new(archive).take(FILE_BYTES_MAX + 1);
+    // What is broken is read as far as it goes: the render says what is wrong.
+    let _ = stream.read_to_end(&mut files);
+    (files.len() as u64 <= FILE_BYTES_MAX).then_some(files)
+}
+
+/// The directories in which the Jsonnet of a source looks for imports.
+fn libraries(source: &field::Field) -> Vec<RepoPath> {
+    let libs = source.get("directory").and_then(|options| options.get("jsonnet")?.get("libs"));
+    let Some(field::Content::List(libs)) = libs.map(|libs| &libs.content) else { return Vec::new() };
+    let libs = libs.iter().filter_map(field::Field::as_str);
+    libs.filter_map(|lib| RepoPath::clean(lib.trim_start_matches('/')).ok()).collect()
+}
+
 /// The file of a kustomization among the entries of a directory.
 fn kustomization(entries: &[Entry]) -> Option<&Entry> {
     entries.iter().find(|entry| FILE_NAMES.contains(&entry.name.as_str()))
@@ -177,16 +206,38 @@ fn kustomization(entries: &[Entry]) -> Option<&Entry> {
 /// Whether a file may name files or directories outside of its own.
 fn names_others(path: &RepoPath) -> bool {
     let name = path.file_name().unwrap_or_default();
-    is_kustomization(path) || matches!(name, "Chart.yaml" | "requirements.yaml") || name.starts_with(".argocd-source")
+    is_kustomization(path)
+        || is_jsonnet(path)
+        || matches!(name, "Chart.yaml" | "requirements.yaml")
+        || name.starts_with(".argocd-source")
 }
 
 /// The words of a file that may name what is outside of its directory.
 fn names(files: &dyn Files, path: &RepoPath, id: ContentId) -> impl Iterator<Item = String> {
     let content = files.read(path, id).unwrap_or_default();
     let text = String::from_utf8_lossy(&content).into_owned();
+    if is_jsonnet(path) {
+        return imports(&text).filter(|name| leads_out(name)).map(str::to_owned).collect::<Vec<_>>().into_iter();
+    }
     let between = |c: char| c.is_whitespace() || matches!(c, '"' | '\'' | ',' | '[' | ']' | '{' | '}' | '=');
     let words: Vec<String> = text.split(between).filter(|word| leads_out(word)).map(str::to_owned).collect();
     words.into_iter()
+}
+
+fn is_jsonnet(path: &RepoPath) -> bool {
+    path.file_name().is_some_and(|name| name.ends_with(".jsonnet") || name.ends_with(".libsonnet"))
+}
+
+/// What a Jsonnet text imports, and what it only seems to import.
+fn imports(text: &str) -> impl Iterator<Item = &str> {
+    text.match_indices("import").filter_map(|(at, word)| {
+        let rest = &text[at + word.len()..];
+        let rest = rest.strip_prefix("str").or_else(|| rest.strip_prefix("bin")).unwrap_or(rest);
+        let rest = rest.trim_start();
+        let rest = rest.strip_prefix('@').unwrap_or(rest);
+        let quote = rest.chars().next().filter(|c| matches!(c, '"' | '\''))?;
+        rest[1..].split(quote).next()
+    })
 }
 
 fn leads_out(word: &str) -> bool {

@@ -1,3 +1,5 @@
+use std::io::Write as _;
+
 use dry_files::path::RepoPath;
 use dry_files::view::MemoryFiles;
 
@@ -16,6 +18,12 @@ fn application(dry_path: &str, options: &str) -> Application {
     );
     let File { documents, .. } = read(&path("root.yaml"), text.as_bytes());
     (**documents[0].application.as_ref().expect("right")).clone()
+}
+
+fn gzipped(text: &str) -> Vec<u8> {
+    let mut encoder = flate2::write::GzEncoder::new(Vec::new(), flate2::Compression::fast());
+    encoder.write_all(text.as_bytes()).expect("in memory");
+    encoder.finish().expect("in memory")
 }
 
 #[test]
@@ -65,6 +73,28 @@ fn which_applications_may_render_others() {
                 .file("lib/templates/a.yaml", marked),
             "c",
             "",
+            true,
+        ),
+        ("a packaged chart", files().file("c/charts/apps-1.0.0.tgz", gzipped(marked)), "c", "", true),
+        (
+            "a packaged chart of something else",
+            files().file("c/charts/apps-1.0.0.tgz", gzipped("other")),
+            "c",
+            "",
+            false,
+        ),
+        (
+            "an import of Jsonnet",
+            files().file("j/a.jsonnet", "(import '../lib/a.libsonnet').web").file("lib/a.libsonnet", marked),
+            "j",
+            "",
+            true,
+        ),
+        (
+            "a library of Jsonnet",
+            files().file("j/a.jsonnet", "(import 'a.libsonnet').web").file("vendor/lib/a.libsonnet", marked),
+            "j",
+            ", directory: {jsonnet: {libs: [vendor/lib]}}",
             true,
         ),
         ("a link", files().link("plain/l", "../other").file("other/b.yaml", marked), "plain", "", true),
