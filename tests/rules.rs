@@ -590,7 +590,22 @@ fn adopt_names_what_keeps_a_whole_branch_as_it_is() {
     let source = format!("source: {{repoURL: {URL}, path: apps/web/dev, plugin: {{name: nowhere}}}}");
     clone.commit("a plugin", &[("applications/plugged.yaml", &plain("plugged", "dev", &source))]);
     let told = clone.hydrate(&["adopt", "--repo-url", URL, "--branch-pattern", "environments/{{ labels.env }}"]);
-    let line = "plugged keeps its branch as a whole from moving until corrected, whatever `onFailure` is; a rule with \
-                `hydrate: false` before the others leaves out what it names";
-    assert!(told.stdout.contains(line), "{told:?}");
+    let rules = "  - match:\n      plugin: nowhere\n    hydrate: false\n  - branch: environments/{{ labels.env }}\n";
+    assert!(told.stdout.contains(rules), "{told:?}");
+    let line = "the plugin `nowhere` does not run here, and the proposed rule leaves it alone\n      plugged\n";
+    assert!(told.stdout.contains(line) && told.stdout.contains("2 of 3 Applications hydrate\n"), "{told:?}");
+    // Rules that there are get it too, and the server does as it is foretold.
+    rule(&server, BY_LABEL).success();
+    clone.git(&["fetch", "-q", "origin", "+refs/hydrate/*:refs/hydrate/*"]);
+    let told = clone.hydrate(&["adopt"]).stdout;
+    assert!(told.contains("      plugin: nowhere\n") && told.contains("2 of 3 Applications hydrate\n"), "{told}");
+    server.hydrate(&[
+        "config",
+        "set",
+        "rules",
+        "--",
+        &format!("- {{match: {{plugin: nowhere}}, hydrate: false}}\n{BY_LABEL}"),
+    ]);
+    let told = clone.push().success().stderr;
+    assert!(told.contains("environments/dev   new -> ") && !told.contains("error"), "{told}");
 }

@@ -30,8 +30,8 @@ pub(super) use outline::{has_template, is_plain};
 
 /// One entry of the setting `rules`.
 ///
-/// `match` says which Applications it is for: by `name`, `namespace`, `project`, `labels`, `file` and `destination` (`server`,
-/// `name`, `namespace`), each a pattern or a list of them as in the setting `applications`; all that is given must match.
+/// `match` says which Applications it is for: by `name`, `namespace`, `project`, `plugin`, `labels`, `file` and
+/// `destination` (`server`, `name`, `namespace`), each a pattern or a list of them as in the setting `applications`; all that is given must match.
 /// `branch`, `path` and `hydrateTo` are minijinja templates. `hydrate: false` leaves what matches alone. `expand` names
 /// ApplicationSets by such patterns whose Applications are copied in place of the set (`applicationsTo`).
 #[derive(Debug, Clone, Serialize, Deserialize)]
@@ -53,6 +53,13 @@ impl Rule {
     /// Errors: why a template cannot be used.
     pub fn of_all(branch: &str, path: &str) -> Result<Self, String> {
         Written::of_all(branch, path).try_into()
+    }
+
+    /// A rule that leaves alone what these plugins render.
+    ///
+    /// Errors: why it cannot be.
+    pub(crate) fn leaving_plugins(names: &[String]) -> Result<Self, String> {
+        Written::leaving_plugins(names).try_into()
     }
 
     /// Whether it is for every plain Application.
@@ -90,6 +97,7 @@ struct Matches {
     name: Patterns,
     namespace: Patterns,
     project: Patterns,
+    plugin: Patterns,
     labels: Vec<(String, Patterns)>,
     file: Patterns,
     server: Patterns,
@@ -320,6 +328,7 @@ impl Matches {
             outline.text(&["metadata", "name"]).hold(&self.name),
             outline.text(&["metadata", "namespace"]).hold(&self.namespace),
             outline.text(&["spec", "project"]).or("default").hold(&self.project),
+            outline.plugin().hold(&self.plugin),
             destination("server").hold(&self.server),
             destination("name").hold(&self.cluster),
             destination("namespace").hold(&self.destination_namespace),

@@ -13,6 +13,7 @@ mod hydrators;
 mod inputs;
 mod on_failure;
 mod patterns;
+mod plugins;
 mod random;
 mod repository;
 mod roots;
@@ -126,11 +127,12 @@ pub(crate) fn adopt(
     let conflicts = if draft.has_rules() { units::conflicts(&judged, &attempts, &mut found) } else { BTreeMap::new() };
     let known = units::Known { judged: &judged, attempts: &attempts, conflicts, needs: &needs, draft: &draft };
     let mut applications = units::all(&known);
+    plugins::propose(&mut draft, &mut applications, &judged)?;
     on_failure::propose(&mut draft, &mut applications)?;
     copies::propose(&mut draft, &applications, tree)?;
     notes.extend(copies::notes(&draft, &judged, &attempts)?);
     notes.extend(parameters(&judged));
-    notes.extend(plugins(&judged));
+    notes.extend(plugins_of_this_machine(&judged));
     let is_plain = judged.discovered.applications.iter().any(|application| application.rule.is_some());
     let needs_rules = is_plain && !draft.has_rules();
     let branch_patterns = if needs_rules { patterns::all(&judged, tree, &attempts) } else { Vec::new() };
@@ -220,7 +222,7 @@ fn parameters(judged: &Judged) -> Vec<Diagnostic> {
 }
 
 /// That this machine decides whether plugins render, where there are any.
-fn plugins(judged: &Judged) -> Option<Diagnostic> {
+fn plugins_of_this_machine(judged: &Judged) -> Option<Diagnostic> {
     let hydrated = hydrated(judged).into_iter().filter_map(|(_, application)| units::plugin(application));
     let names: BTreeSet<&str> = hydrated.collect();
     let listed = listed(names.iter().map(|name| format!("`{}`", printable(name))), PLUGINS_NAMED);

@@ -135,6 +135,7 @@ const RULE: &[Key] = &[
             key("name", Shape::Texts),
             key("namespace", Shape::Texts),
             key("project", Shape::Texts),
+            key("plugin", Shape::Texts),
             key("labels", Shape::Named(&Shape::Texts)),
             key("file", Shape::Texts),
             key(

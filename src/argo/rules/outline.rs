@@ -94,6 +94,18 @@ impl<'f> Outline<'f> {
         }
     }
 
+    /// The name of the plugin that renders it, which may be empty where a plugin says itself what it is for.
+    pub(super) fn plugin(&self) -> Known<'f> {
+        let plugin = sources(self.object).into_iter().find_map(|source| source.get("plugin"));
+        let name = plugin.map(|plugin| plugin.get("name").and_then(Field::as_str).unwrap_or_default());
+        match name {
+            _ if self.is_open => Known::Open,
+            Some(name) if self.is_template && name.contains("{{") => Known::Open,
+            Some(name) => Known::Text(name),
+            None => Known::Absent,
+        }
+    }
+
     pub(super) fn label(&self, key: &str) -> Known<'f> {
         let is_templated =
             |entries: &[super::super::field::Entry]| entries.iter().any(|entry| entry.key.contains("{{"));

@@ -46,6 +46,7 @@ fn what_rules_match() {
         ("a namespace", "namespace: argocd", true),
         ("a project", "project: 'team-*'", true),
         ("another project", "project: default", false),
+        ("a plugin, of which there is none", "plugin: '*'", false),
         ("a label", "labels: {env: prod}", true),
         ("a label of any value", "labels: {env: '*'}", true),
         ("a label that is there", "labels: {env: []}", true),
@@ -203,5 +204,25 @@ fn sources_of_other_repositories() {
     let rules = rules("- {branch: b, path: p}\n");
     for (name, source, expected) in rows {
         assert_eq!(rules.is_outside(&object(source)), expected, "{name}");
+    }
+}
+
+#[test]
+fn a_plugin_is_matched_by_its_name_in_any_source() {
+    let rules = rules("- {match: {plugin: 'avp-*'}, hydrate: false}\n- {branch: b, path: p}\n");
+    let source = "source: {repoURL: 'https://git.example.com/dry.git', targetRevision: main, path: charts/web";
+    for (name, more, is_left) in [
+        ("none", "}", false),
+        ("one", ", plugin: {name: avp-helm}}", true),
+        ("another", ", plugin: {name: ksops}}", false),
+        ("one without a name", ", plugin: {env: []}}", false),
+    ] {
+        let text = WEB.replace(
+            "source: {repoURL: 'https://git.example.com/dry.git', targetRevision: main, path: charts/web}",
+            &format!("{source}{more}"),
+        );
+        let object = object(&text);
+        let is_left_alone = rules.ruling(&object, &file()) == Some(Ruling::LeftAlone(1));
+        assert_eq!(is_left_alone, is_left, "{name}");
     }
 }

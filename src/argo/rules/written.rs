@@ -43,6 +43,8 @@ struct Match {
     namespace: Texts,
     #[serde(skip_serializing_if = "is_default")]
     project: Texts,
+    #[serde(skip_serializing_if = "is_default")]
+    plugin: Texts,
     #[serde(skip_serializing_if = "BTreeMap::is_empty")]
     labels: BTreeMap<String, Texts>,
     #[serde(skip_serializing_if = "is_default")]
@@ -102,6 +104,14 @@ impl Written {
         Self { branch: Some(branch.to_owned()), path: Some(path.to_owned()), ..Self::default() }
     }
 
+    pub(super) fn leaving_plugins(names: &[String]) -> Self {
+        let plugin = match names {
+            [only] => Texts::One(only.clone()),
+            several => Texts::Many(several.to_vec()),
+        };
+        Self { matches: Match { plugin, ..Match::default() }, hydrate: Some(false), ..Self::default() }
+    }
+
     pub(super) fn is_for_all(&self) -> bool {
         self.matches == Match::default() && self.hydrate != Some(false)
     }
@@ -146,6 +156,7 @@ impl Match {
             name: self.name.patterns("name")?,
             namespace: self.namespace.patterns("namespace")?,
             project: self.project.patterns("project")?,
+            plugin: self.plugin.patterns("plugin")?,
             labels: labels.collect::<Result<_, String>>()?,
             file: self.file.patterns("file")?,
             server: self.destination.server.patterns("destination.server")?,

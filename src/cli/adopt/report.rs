@@ -381,7 +381,9 @@ fn next(text: &mut String, adoption: &Adoption, ask: &Ask, written: bool) {
             shell_word(&unknown.namespace)
         );
         let line = format!("{secrets} | git hydrate clusters import > clusters.yaml");
-        lines.push((line, "lists the clusters that Argo CD knows; then run git hydrate adopt again"));
+        lines.push((line, "lists the clusters that Argo CD knows"));
+        let commit = "git add clusters.yaml && git commit -m 'List the clusters'".to_owned();
+        lines.push((commit, "commits the list, for the server; then run git hydrate adopt again"));
     }
     if !adoption.inputs.is_empty() {
         lines.push((format!("git hydrate vendor{branch}"), "brings what is needed from elsewhere"));

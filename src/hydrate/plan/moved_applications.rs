@@ -8,7 +8,7 @@
 mod departures;
 mod unhydrated;
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
 use dry_files::diag::{Diagnostic, shell_word};
@@ -70,6 +70,18 @@ pub(crate) fn held_elsewhere(branch: &BranchName, tree: &DryTree, found: &Snapsh
     tree.applications(branch).find_map(|application| {
         let is_on = |other: &BranchName| tree.applications(other).any(|there| name_of(there) == name_of(application));
         let from = found.held_elsewhere((branch, application), is_on)?;
+        Some(moves_held(application, from))
+    })
+}
+
+/// Why `branch` may not take what it gets: an Application that moves to it was of another branch at the dry commit that it shows.
+pub(crate) fn came_from_another(branch: &BranchName, tree: &DryTree, former: &Former) -> Option<Diagnostic> {
+    let before: BTreeMap<Name, &BranchName> = {
+        let all = former.tree.iter().flat_map(|tree| tree.hydrated());
+        all.map(|application| (name_of(application), application.environment_branch())).collect()
+    };
+    tree.applications(branch).find_map(|application| {
+        let from = before.get(&name_of(application)).filter(|from| **from != branch)?;
         Some(moves_held(application, from))
     })
 }
