@@ -176,6 +176,7 @@ fn history(seed: u64, Kind { rounds, settings, has_tags }: Kind) -> [usize; 3] {
         );
         println!("{}", cold.git(&["log", "--oneline", "--reverse", "--decorate", "main"]));
         println!("{}", cold.git(&["log", "-p", "--reverse", "refs/hydrate/config"]));
+        println!("{}", cold.git(&["log", "-p", "--reverse", "main"]));
     }
     assert_eq!(verified.code, Some(0), "seed {seed}: {verified:?}");
     let count = |trailer: &str| {

@@ -384,7 +384,7 @@ fn asked(
     let held = match run.moved {
         // It may have been held then.
         Moved::NotMade => moved_applications::came_from_another(name, tree, &former),
-        Moved::Judged | Moved::Made => moved_applications::held_elsewhere(name, tree, &run.found),
+        Moved::Judged | Moved::Made => moved_applications::held_elsewhere(name, tree, &former, &run.found),
     };
     if let Some(mistake) = held {
         return Ok(Err(Failing::Taken(mistake)));

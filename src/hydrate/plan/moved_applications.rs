@@ -63,11 +63,17 @@ pub(crate) fn paused(
 
 /// Why `branch` does not take what it gets: an Application that moves to it is held where it was, and would be deployed from here as it
 /// is not to be.
-pub(crate) fn held_elsewhere(branch: &BranchName, tree: &DryTree, found: &Snapshot<'_>) -> Option<Diagnostic> {
+pub(crate) fn held_elsewhere(
+    branch: &BranchName,
+    tree: &DryTree,
+    former: &Former,
+    found: &Snapshot<'_>,
+) -> Option<Diagnostic> {
     if found.holds.is_empty() {
         return None;
     }
-    tree.applications(branch).find_map(|application| {
+    let is_there = |one: &Application| former.applications.iter().any(|there| name_of(there) == name_of(one));
+    tree.applications(branch).filter(|application| !is_there(application)).find_map(|application| {
         let is_on = |other: &BranchName| tree.applications(other).any(|there| name_of(there) == name_of(application));
         let from = found.held_elsewhere((branch, application), is_on)?;
         Some(moves_held(application, from))
