@@ -89,7 +89,9 @@ pub(crate) use options::{
     PluginParameter, PluginVariable, Replicas,
 };
 pub use read::read;
-pub(crate) use read::{File, count_certain, count_mentions, is_marked, objects, read_by, read_too_large, read_within};
+pub(crate) use read::{
+    File, count_certain, count_mentions, is_marked, objects, read_by, read_no_file, read_too_large, read_within,
+};
 pub(crate) use referenced::Referenced;
 pub(crate) use revision::{LedTo, Revision, is_short_id, newest_above};
 pub(crate) use rules::Rule;

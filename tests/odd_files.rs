@@ -73,3 +73,36 @@ fn without_a_place_for_temporary_files_pushes_go_in_and_are_hydrated() {
     // What was made elsewhere is gone again.
     assert!(!server.names(".").iter().any(|name| name.starts_with("git-hydrate-")), "{:?}", server.names("."));
 }
+
+#[test]
+fn a_tree_in_the_place_of_a_file_holds_its_own_dry_branch_and_strict_mode_refuses_it() {
+    let lab = Lab::new();
+    let server = lab.server();
+    let clone = dry(&server, &["web"], &["dev"]);
+    clone.push().success();
+    server.hydrate(&["config", "set", "dryBranches", "[main, rel]"]).success();
+    let odd = |path: &str| {
+        clone.git(&["checkout", "-q", "-B", "odd", "main"]);
+        let script = "printf '100644 blob %s\\tzz\\n' $(echo u | git hash-object -w --stdin) | git mktree";
+        let tree = clone.run("sh", &["-c", script]).success().stdout.trim_end().to_owned();
+        clone.git(&["update-index", "--add", "--cacheinfo", &format!("100644,{tree},{path}")]);
+        clone.git(&["commit", "-q", "-m", "odd", "--no-verify"]);
+    };
+    odd("applications/odd.yaml");
+    let said = clone.run("git", &["push", "origin", "odd:rel"]).success().remote().join("\n");
+    assert!(
+        said.contains("applications/odd.yaml: git has a tree there, and the directory says that it is a file"),
+        "{said}"
+    );
+    // Others hydrate, and any branch may be pushed.
+    clone.git(&["checkout", "-q", "-f", "main"]);
+    clone.commit("two", &[("apps/web/dev/config.yaml", &config_map("web", "two"))]);
+    let said = clone.push().success().remote().join("\n");
+    assert!(said.contains("environments/dev  ") && !said.contains("hydration failed"), "{said}");
+    assert!(server.git(&["show", "environments/dev:web/manifest.yaml"]).contains("value: two"));
+    clone.run("git", &["push", "origin", "main:topic"]).success();
+    server.git(&["config", "hydrate.strict", "all"]);
+    odd("apps/web/dev/odd.yaml");
+    let said = clone.run("git", &["push", "-f", "origin", "odd:main"]).exits(1).remote().join("\n");
+    assert!(said.contains("apps/web/dev/odd.yaml: git has a tree there"), "{said}");
+}

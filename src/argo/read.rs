@@ -15,6 +15,7 @@ use super::set::{ApplicationSet, SETS_MAX, misspelt_keys_of_application};
 use super::{AppName, Application};
 use dry_files::diag::{Diagnostic, Span};
 use dry_files::path::RepoPath;
+use dry_files::view::Unreadable;
 use go_yaml::{self as yaml, Dialect, Node, Value};
 
 /// How deep lists may be nested, and how many Applications in a file.
@@ -100,6 +101,14 @@ pub(crate) fn read_too_large(path: &RepoPath, bytes: &[u8], rules: &RuleSet) -> 
         .hint("split it, or exclude it with the setting `applications` if it has none")
         .at(Span::file(path.clone()));
     Some(File::barren(path, vec![diagnostic], text.contains(MARK)))
+}
+
+/// A file that cannot be read, since it is none: its Applications are unknown.
+pub(crate) fn read_no_file(path: &RepoPath, why: &Unreadable) -> File {
+    let diagnostic = Diagnostic::error(format!("{path}: {why}"))
+        .hint("commit the file anew: git fsck names the tree that is wrong")
+        .at(Span::file(path.clone()));
+    File::barren(path, vec![diagnostic], true)
 }
 
 /// Whether the word `sourceHydrator` is in a file, or one that was meant to be, or it may contain what a rule is for. One

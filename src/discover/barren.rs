@@ -75,7 +75,7 @@ mod tests {
     use super::*;
     use crate::argo::{Patterns, RuleSet};
     use crate::discover::{Discovered, Discovery};
-    use dry_files::view::{Entry, Files, MemoryFiles};
+    use dry_files::view::{Entry, Files, MemoryFiles, Unreadable};
 
     /// Files of which it is counted how many are read.
     struct Counted(MemoryFiles, AtomicUsize);
@@ -85,12 +85,12 @@ mod tests {
             self.0.list(dir, id)
         }
 
-        fn read(&self, path: &RepoPath, id: ContentId) -> Result<Arc<[u8]>, String> {
+        fn read(&self, path: &RepoPath, id: ContentId) -> Result<Arc<[u8]>, Unreadable> {
             self.1.fetch_add(1, Ordering::Relaxed);
             self.0.read(path, id)
         }
 
-        fn size(&self, path: &RepoPath, id: ContentId) -> Result<u64, String> {
+        fn size(&self, path: &RepoPath, id: ContentId) -> Result<u64, Unreadable> {
             self.0.size(path, id)
         }
 

@@ -12,7 +12,7 @@ use crate::argo::{self, RuleSet};
 use crate::repo::shares::in_shares;
 use dry_files::diag::{Diagnostic, Span};
 use dry_files::path::RepoPath;
-use dry_files::view::{ContentId, Files};
+use dry_files::view::{ContentId, Files, Unreadable};
 
 /// A file above this is not read for Applications: if it seems to contain some, that is an error.
 const FILE_BYTES_MAX: u64 = 4 << 20;
@@ -70,6 +70,12 @@ pub(super) enum TooMuch {
 impl From<String> for ReadError {
     fn from(reason: String) -> Self {
         Self::Backend(reason)
+    }
+}
+
+impl From<Unreadable> for ReadError {
+    fn from(why: Unreadable) -> Self {
+        Self::Backend(why.to_string())
     }
 }
 
@@ -158,7 +164,13 @@ impl<'a> Reader<'a> {
             self.charge(known.cost)?;
             return Ok(Opened::Known(known));
         }
-        let content = self.files.read(path, id)?;
+        let content = match self.files.read(path, id) {
+            Ok(content) => content,
+            Err(Unreadable::Backend(reason)) => return Err(ReadError::Backend(reason)),
+            Err(why @ Unreadable::NoFile(_)) => {
+                return Ok(Opened::Known(Found { file: Some(argo::read_no_file(path, &why)), ..Found::default() }));
+            }
+        };
         let is_marked = argo::is_marked(&content, self.rules);
         let may_hold_clusters = may_hold_clusters(&content) && argo::may_hold_applications(path);
         if !is_marked && !is_kustomization && !may_hold_clusters {

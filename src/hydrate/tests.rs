@@ -8,7 +8,7 @@ use std::hint::black_box;
 use std::sync::{Arc, Mutex, PoisonError};
 
 use dry_files::path::RepoPath;
-use dry_files::view::{ContentId, Entry, Files, MemoryFiles, Stop, View};
+use dry_files::view::{ContentId, Entry, Files, MemoryFiles, Stop, Unreadable, View};
 use go_std::glob::Glob;
 use go_std::regexp::Regex;
 
@@ -44,11 +44,11 @@ impl Files for Listed {
         Ok(list)
     }
 
-    fn read(&self, path: &RepoPath, id: ContentId) -> Result<Arc<[u8]>, String> {
+    fn read(&self, path: &RepoPath, id: ContentId) -> Result<Arc<[u8]>, Unreadable> {
         self.files.read(path, id)
     }
 
-    fn size(&self, path: &RepoPath, id: ContentId) -> Result<u64, String> {
+    fn size(&self, path: &RepoPath, id: ContentId) -> Result<u64, Unreadable> {
         self.files.size(path, id)
     }
 

@@ -9,16 +9,16 @@
 //! Never: a link that leads out of the tree, a submodule's files, a Git LFS pointer instead of its content. In the whole tree
 //! a dangling link is in their place, so that who needs them fails.
 
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::{BTreeMap, BTreeSet, HashMap};
 use std::fs;
-use std::io;
+use std::io::{self, ErrorKind};
 use std::os::unix::fs::symlink;
 use std::path::{Path, PathBuf};
 use std::sync::{Mutex, PoisonError};
 
 use dry_files::diag::{Diagnostic, Span};
 use dry_files::path::RepoPath;
-use dry_files::view::{Files, Kind, View, ViewError};
+use dry_files::view::{Blob, ContentId, Files, Kind, Unreadable, View, ViewError};
 use tempfile::TempDir;
 
 use super::failure::{Error, Failure};
@@ -27,6 +27,9 @@ use dry_files::scratch::Scratch;
 
 /// How many files and directories one checkout may have.
 const ENTRIES_MAX: usize = 500_000;
+
+/// How much one checkout may have on disk, in bytes. Files of the same content count once.
+const BYTES_MAX: u64 = 4 << 30;
 
 /// Directories inside each other.
 const DEPTH_MAX: usize = 256;
@@ -53,9 +56,36 @@ struct Written {
     /// The parts, each with the links in it, whose targets belong to what was read.
     parts: BTreeMap<RepoPath, Vec<RepoPath>>,
     entries: usize,
+    contents: Contents,
+    /// Why the whole tree cannot be written; none where that was not tried, or is not of the tree.
+    too_much: Option<String>,
     /// Whether the tree with other files is there, and which those are.
     is_repeated: bool,
     replaced: BTreeSet<RepoPath>,
+}
+
+/// The contents that are on disk.
+#[derive(Default)]
+struct Contents {
+    places: HashMap<ContentId, PathBuf>,
+    bytes: u64,
+}
+
+impl Contents {
+    /// Writes a file: as a further name of one with this content, where there is one. Nothing writes to either.
+    fn write(&mut self, place: &Path, blob: &Blob) -> Result<(), Error> {
+        // A file system may take no more names of one file.
+        if self.places.get(&blob.id).is_some_and(|known| fs::hard_link(known, place).is_ok()) {
+            return Ok(());
+        }
+        self.bytes = self.bytes.saturating_add(blob.data.len() as u64);
+        if self.bytes > BYTES_MAX {
+            return Err(Error::Limit(format!("a checkout of more than {} GiB", BYTES_MAX >> 30)));
+        }
+        write(place, &blob.data)?;
+        self.places.insert(blob.id, place.to_owned());
+        Ok(())
+    }
 }
 
 impl<'a> Checkout<'a> {
@@ -99,10 +129,10 @@ impl<'a> Checkout<'a> {
             return Ok(place);
         }
         make_dir(place.parent().unwrap_or(&top))?;
-        let mut part = Part { view, top: &top, links: Vec::new(), entered: Vec::new(), entries: written.entries };
+        let Written { parts, entries, contents, .. } = &mut *written;
+        let mut part = Part { view, top: &top, links: Vec::new(), entered: Vec::new(), entries, contents };
         part.write(path)?;
-        written.entries = part.entries;
-        written.parts.insert(path.clone(), part.links);
+        parts.insert(path.clone(), part.links);
         Ok(place)
     }
 
@@ -113,10 +143,17 @@ impl<'a> Checkout<'a> {
         let top = self.dir.path().join(WHOLE);
         let mut written = self.written.lock().unwrap_or_else(PoisonError::into_inner);
         if !written.whole {
+            if let Some(why) = &written.too_much {
+                return Err(Error::Limit(why.clone()).into());
+            }
             make_dir(&top)?;
             // Not the view of one Application: what is read here is in the id of the root.
-            let mut entries = 0;
-            self.write_tree(&View::new(self.files), &root, &top, &mut entries, 0)?;
+            let whole = View::new(self.files).until(view.stop().clone());
+            let done = self.write_tree(&whole, &root, &top, (&mut 0, &mut written.contents), 0);
+            if let Err(Failure::World(Error::Limit(why))) = &done {
+                written.too_much = Some(why.clone());
+            }
+            done?;
             written.whole = true;
         }
         Ok(top)
@@ -228,9 +265,10 @@ impl<'a> Checkout<'a> {
         view: &View<'_>,
         dir: &RepoPath,
         place: &Path,
-        entries: &mut usize,
+        (entries, contents): (&mut usize, &mut Contents),
         depth: usize,
     ) -> Result<(), Failure> {
+        view.go_on(dir).map_err(|error| Failure::unreadable(error, Span::file(dir.clone())))?;
         let unreadable = |error: ViewError| Failure::unreadable(error, Span::file(dir.clone()));
         let listed = view.list(dir).map_err(unreadable)?;
         *entries += listed.len();
@@ -241,17 +279,19 @@ impl<'a> Checkout<'a> {
             match entry.kind {
                 Kind::Directory => {
                     make_dir(&place)?;
-                    self.write_tree(view, &path, &place, entries, depth + 1)?;
+                    self.write_tree(view, &path, &place, (entries, contents), depth + 1)?;
                 }
                 Kind::File => match view.read(&path) {
-                    Ok(blob) => write(&place, &blob.data)?,
+                    Ok(blob) => contents.write(&place, &blob)?,
                     Err(error @ ViewError::Backend { .. }) => return Err(unreadable(error)),
                     Err(error) => link(&format!("not here, {error}"), &place)?,
                 },
                 Kind::Link => {
                     let target = self.files.read(&path, entry.id);
-                    let target =
-                        target.map_err(|reason| unreadable(ViewError::Backend { path: path.clone(), reason }))?;
+                    let target = match target {
+                        Err(Unreadable::NoFile(_)) => "not here, no link".as_bytes().into(),
+                        read => read.map_err(|reason| unreadable(ViewError::of(&path, reason)))?,
+                    };
                     // Asked of the view, since links on the way can lead further up than the text of this one says.
                     let leads_inside = matches!(view.kind(&path), Ok(Some(_)));
                     let inside = std::str::from_utf8(&target).ok().filter(|_| leads_inside);
@@ -283,17 +323,18 @@ struct Part<'a> {
     links: Vec<RepoPath>,
     /// The real paths of the directories that we are in.
     entered: Vec<RepoPath>,
-    entries: usize,
+    entries: &'a mut usize,
+    contents: &'a mut Contents,
 }
 
 impl Part<'_> {
     fn write(&mut self, path: &RepoPath) -> Result<(), Failure> {
         let unreadable = |error| Failure::unreadable(error, Span::file(path.clone()));
-        self.entries += 1;
-        check(self.entries, self.entered.len())?;
+        *self.entries += 1;
+        check(*self.entries, self.entered.len())?;
         let place = on_disk(self.top, path);
         match self.view.kind(path).map_err(unreadable)? {
-            Some(Kind::File) => Ok(write(&place, &self.view.read(path).map_err(unreadable)?.data)?),
+            Some(Kind::File) => Ok(self.contents.write(&place, &self.view.read(path).map_err(unreadable)?)?),
             Some(Kind::Directory) => {
                 let real = self.view.real_path(path).map_err(unreadable)?;
                 if self.entered.contains(&real) {
@@ -381,7 +422,11 @@ fn link(target: &str, place: &Path) -> Result<(), Error> {
 }
 
 pub(super) fn io_error(doing: String) -> impl FnOnce(io::Error) -> Error {
-    move |source| Error::Io { doing, source }
+    move |source| match source.kind() {
+        // Whoever pushes much may cause it: it is no reason to give up what needs no checkout.
+        ErrorKind::StorageFull | ErrorKind::QuotaExceeded => Error::Limit(format!("a checkout: {doing}: {source}")),
+        _ => Error::Io { doing, source },
+    }
 }
 
 #[cfg(test)]

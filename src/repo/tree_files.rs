@@ -4,9 +4,9 @@ use std::collections::HashMap;
 use std::sync::{Arc, Mutex, PoisonError};
 
 use dry_files::path::RepoPath;
-use dry_files::view::{ContentId, Entry, Files, Kind, Memo};
+use dry_files::view::{ContentId, Entry, Files, Kind, Memo, Unreadable};
 
-use super::{Mode, ObjectId, Repository, TreeEntry};
+use super::{Mode, ObjectId, ObjectKind, Repository, TreeEntry};
 
 /// The files of one git tree. A directory is parsed once, however often it is listed.
 ///
@@ -100,19 +100,22 @@ impl Files for TreeFiles<'_> {
         Ok(entries)
     }
 
-    fn read(&self, _path: &RepoPath, id: ContentId) -> Result<Arc<[u8]>, String> {
+    fn read(&self, _path: &RepoPath, id: ContentId) -> Result<Arc<[u8]>, Unreadable> {
         if let Some(content) = self.kept(id) {
             return Ok(content);
         }
-        let content: Arc<[u8]> = self.repository.blob(object_id(id)?).map_err(|error| error.chain())?.into();
+        let content: Arc<[u8]> = match self.repository.object(object_id(id)?).map_err(|error| error.chain())? {
+            (ObjectKind::Blob, content) => content.into(),
+            (kind, _) => return Err(Unreadable::NoFile(kind.to_string())),
+        };
         self.contents.lock().unwrap_or_else(PoisonError::into_inner).keep(id, content.clone());
         Ok(content)
     }
 
-    fn size(&self, _path: &RepoPath, id: ContentId) -> Result<u64, String> {
+    fn size(&self, _path: &RepoPath, id: ContentId) -> Result<u64, Unreadable> {
         match self.kept(id) {
             Some(content) => Ok(content.len() as u64),
-            None => self.repository.size(object_id(id)?).map_err(|error| error.chain()),
+            None => Ok(self.repository.size(object_id(id)?).map_err(|error| error.chain())?),
         }
     }
 

@@ -25,6 +25,13 @@ fn raw(dry: &mut Dry, entries: &[(&str, &[u8], &[u8])]) {
     dry.raw("apps/x/dev", entries);
 }
 
+/// A tree with an object, and with a tree in the place of a file.
+fn with_a_tree_as_file(dry: &Dry) -> String {
+    let (blob, empty) = (dry.object("blob", OBJECT.as_bytes()), dry.object("tree", b""));
+    let entry = |name: &str, id: &str| [format!("100644 {name}\0").as_bytes(), &super::hex(id)].concat();
+    dry.object("tree", &[entry("a.yaml", &blob), entry("odd.yaml", &empty)].concat())
+}
+
 /// The Application, which takes all directories below its own.
 fn recursive(dry: &mut Dry) {
     dry.x_with("directory: {recurse: true}");
@@ -270,6 +277,25 @@ pub(super) const CASES: &[Case] = &[
         build: |dry| {
             dry.x_with("directory: {recurse: true}");
             dry.raw("apps/x/dev", &[("40000", b"a", b"no tree at all"), ("100644", b"a.yaml", OBJECT.as_bytes())]);
+        },
+    },
+    Case {
+        name: "raw tree: a directory as file",
+        expected: "apps/x/dev/odd.yaml: git has a tree there, and the directory says that it is a file",
+        build: |dry| {
+            dry.x();
+            let id = with_a_tree_as_file(dry);
+            dry.directory("apps/x/dev", &id);
+        },
+    },
+    Case {
+        name: "raw tree: a directory as file, beside all Applications",
+        expected: "more/odd.yaml: git has a tree there, and the directory says that it is a file",
+        build: |dry| {
+            dry.x();
+            dry.x_file("a.yaml", OBJECT);
+            let id = with_a_tree_as_file(dry);
+            dry.directory("more", &id);
         },
     },
     Case {

@@ -119,10 +119,10 @@ pub trait Files: Send + Sync {
     fn list(&self, dir: &RepoPath, id: ContentId) -> Result<Arc<[Entry]>, String>;
 
     /// The content of a file, or the target of a link.
-    fn read(&self, path: &RepoPath, id: ContentId) -> Result<Arc<[u8]>, String>;
+    fn read(&self, path: &RepoPath, id: ContentId) -> Result<Arc<[u8]>, Unreadable>;
 
     /// The size of a file without reading it.
-    fn size(&self, path: &RepoPath, id: ContentId) -> Result<u64, String>;
+    fn size(&self, path: &RepoPath, id: ContentId) -> Result<u64, Unreadable>;
 
     /// The id of the root directory.
     fn root(&self) -> ContentId;
@@ -134,6 +134,23 @@ pub trait Files: Send + Sync {
     /// What was computed of contents before, while these files are in use; none where each asks for itself.
     fn memo(&self) -> Option<&Memo> {
         None
+    }
+}
+
+/// Why the content of a file cannot be read.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+pub enum Unreadable {
+    /// Where the files are, something failed.
+    #[error("{0}")]
+    Backend(String),
+    /// The tree says that there is a file or a link, and has something else: a mistake of who wrote the tree.
+    #[error("git has a {0} there, and the directory says that it is a file")]
+    NoFile(String),
+}
+
+impl From<String> for Unreadable {
+    fn from(reason: String) -> Self {
+        Self::Backend(reason)
     }
 }
 
@@ -302,8 +319,8 @@ impl<'a> View<'a> {
             }
         }
         self.note(&real, Seen::Content(entry.id));
-        let backend = |reason| ViewError::Backend { path: path.clone(), reason };
-        let size = self.files.size(&real, entry.id).map_err(backend)?;
+        let unreadable = |reason| ViewError::of(path, reason);
+        let size = self.files.size(&real, entry.id).map_err(unreadable)?;
         if size > self.file_bytes_max {
             let error = |limit| ViewError::TooLarge { path: path.clone(), size, limit };
             return Err(match size > bytes_max {
@@ -311,7 +328,7 @@ impl<'a> View<'a> {
                 false => self.too_large.get_or_init(|| error(self.file_bytes_max)).clone(),
             });
         }
-        let data = self.files.read(&real, entry.id).map_err(backend)?;
+        let data = self.files.read(&real, entry.id).map_err(unreadable)?;
         if data.len() < 1024 && data.starts_with(b"version https://git-lfs.github.com/spec/") {
             return Err(ViewError::LfsPointer(path.clone()));
         }
@@ -577,7 +594,7 @@ impl<'a> View<'a> {
     }
 
     fn link_target(&self, path: &RepoPath, id: ContentId) -> Result<String, ViewError> {
-        let data = self.files.read(path, id).map_err(|reason| ViewError::Backend { path: path.clone(), reason })?;
+        let data = self.files.read(path, id).map_err(|reason| ViewError::of(path, reason))?;
         let outside = |target: String| ViewError::LinkOutside { path: path.clone(), target };
         let target = std::str::from_utf8(&data).map_err(|_| outside(String::from_utf8_lossy(&data).into_owned()))?;
         Ok(target.to_owned())

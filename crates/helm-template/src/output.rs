@@ -2,6 +2,7 @@
 //!
 //! Reference: helm 4.2.3 and 4.2.4 pkg/release/v1/util and pkg/cmd/template.go. Cases `out-*`.
 
+use std::borrow::Cow;
 use std::sync::Arc;
 
 use dry_files::diag::Span;
@@ -175,7 +176,8 @@ fn document(file: &RenderedFile, text: &str, warnings: &mut Vec<String>) -> Resu
             let line = text.lines().nth(before).unwrap_or_default();
             let kind = ErrorKind::Manifest { template: file.name.clone(), reason };
             let found = kind.at(template_line(file, line).unwrap_or_else(|| Span::file(file.origin.clone())));
-            return Err(found.hint(format!("line {} of the rendered document reads `{}`", error.line(), line.trim())));
+            let line = shown(file, line.trim());
+            return Err(found.hint(format!("line {} of the rendered document reads `{line}`", error.line())));
         }
     };
     let head = Head::new(&value).map_err(|error| wrong(file, error.to_string()))?;
@@ -195,6 +197,18 @@ fn document(file: &RenderedFile, text: &str, warnings: &mut Vec<String>) -> Resu
         hook: events,
         kind: head.kind,
     }))
+}
+
+/// A printed line as a message may have it: what its template does not say itself may be a value that is nobody else's to read.
+fn shown<'l>(file: &RenderedFile, printed: &'l str) -> Cow<'l, str> {
+    let source = String::from_utf8_lossy(&file.source);
+    if source.lines().any(|line| line.trim() == printed) {
+        return printed.into();
+    }
+    match printed.split_once(": ") {
+        Some((key, _)) if source.contains(key) => format!("{key}: …").into(),
+        _ => "…".into(),
+    }
 }
 
 /// The line of a template that a printed line comes from: the only one that reads alike, else the only one with its key.

@@ -180,7 +180,7 @@ fn gather(
 
 /// The bytes of a file, whatever they are: not noted, for the whole directory is.
 fn read(view: &View<'_>, path: &RepoPath, id: ContentId) -> Result<Arc<[u8]>, ViewError> {
-    let backend = |reason| ViewError::Backend { path: path.clone(), reason };
+    let backend = |reason| ViewError::of(path, reason);
     let size = view.files().size(path, id).map_err(backend)?;
     if size > View::FILE_BYTES_MAX {
         return Err(ViewError::TooLarge { path: path.clone(), size, limit: View::FILE_BYTES_MAX });

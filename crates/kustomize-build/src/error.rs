@@ -271,6 +271,7 @@ impl From<ViewError> for Error {
             ViewError::Submodule(_) => "copy the files of the submodule into this repository",
             ViewError::LfsPointer(_) => "commit the file itself instead of storing it with Git LFS",
             ViewError::TooLarge { .. } => "split the file",
+            ViewError::NoFile { .. } => "commit the file anew: git fsck names the tree that is wrong",
             ViewError::LinkOutside { .. } => "point the link at a file of this repository",
             ViewError::LinkNowhere { .. } => return Self::new(message).hint(LINK_NOWHERE_HINT),
             ViewError::Missing(_) | ViewError::IsDirectory(_) | ViewError::NotDirectory(_) | ViewError::LinkLoop(_) => {

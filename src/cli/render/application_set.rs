@@ -7,7 +7,7 @@ use anyhow::{Context as _, bail};
 use clap::Parser;
 use dry_files::diag::{Diagnostic, Span};
 use dry_files::path::RepoPath;
-use dry_files::view::{ContentId, DiskFiles, Entry, Files, Kind, View};
+use dry_files::view::{ContentId, DiskFiles, Entry, Files, Kind, Unreadable, View};
 use go_yaml as yaml;
 
 use super::super::{Outcome, WrongUse, output};
@@ -191,11 +191,11 @@ impl Files for WithoutEmpty {
         Ok(entries.iter().filter(|entry| self.is_in_git(dir, entry)).cloned().collect())
     }
 
-    fn read(&self, path: &RepoPath, id: ContentId) -> Result<Arc<[u8]>, String> {
+    fn read(&self, path: &RepoPath, id: ContentId) -> Result<Arc<[u8]>, Unreadable> {
         self.0.read(path, id)
     }
 
-    fn size(&self, path: &RepoPath, id: ContentId) -> Result<u64, String> {
+    fn size(&self, path: &RepoPath, id: ContentId) -> Result<u64, Unreadable> {
         self.0.size(path, id)
     }
 

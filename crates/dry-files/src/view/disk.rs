@@ -8,7 +8,7 @@ use std::sync::{Arc, Mutex, PoisonError};
 
 use sha2::{Digest, Sha256};
 
-use super::{ContentId, Entry, Files, Kind};
+use super::{ContentId, Entry, Files, Kind, Unreadable};
 use crate::path::RepoPath;
 use crate::regular;
 
@@ -75,20 +75,21 @@ impl Files for DiskFiles {
         Ok(entries)
     }
 
-    fn read(&self, path: &RepoPath, _id: ContentId) -> Result<Arc<[u8]>, String> {
+    fn read(&self, path: &RepoPath, _id: ContentId) -> Result<Arc<[u8]>, Unreadable> {
         let path = self.path(path);
         let is_link = fs::symlink_metadata(&path).map_err(|error| message(&path, &error))?.is_symlink();
         if !is_link {
-            return regular::read(&path, u64::MAX).map(Into::into).map_err(|error| message(&path, &error));
+            return Ok(regular::read(&path, u64::MAX).map_err(|error| message(&path, &error))?.into());
         }
         let target = fs::read_link(&path).map_err(|error| message(&path, &error))?;
         let target = target.into_os_string().into_string();
-        target.map(|target| target.into_bytes().into()).map_err(|_| format!("{}: not UTF-8", path.display()))
+        let target = target.map_err(|_| format!("{}: not UTF-8", path.display()))?;
+        Ok(target.into_bytes().into())
     }
 
-    fn size(&self, path: &RepoPath, _id: ContentId) -> Result<u64, String> {
+    fn size(&self, path: &RepoPath, _id: ContentId) -> Result<u64, Unreadable> {
         let path = self.path(path);
-        fs::symlink_metadata(&path).map(|metadata| metadata.len()).map_err(|error| message(&path, &error))
+        Ok(fs::symlink_metadata(&path).map_err(|error| message(&path, &error))?.len())
     }
 
     fn root(&self) -> ContentId {

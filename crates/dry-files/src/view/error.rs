@@ -1,5 +1,6 @@
 //! Why a path cannot be read.
 
+use super::Unreadable;
 use crate::diag::Refusal;
 use crate::path::RepoPath;
 
@@ -52,6 +53,14 @@ pub enum ViewError {
         /// The limit in bytes.
         limit: u64,
     },
+    /// What git has there is no file, whatever its directory says.
+    #[error("{path}: {reason}")]
+    NoFile {
+        /// The path.
+        path: RepoPath,
+        /// What is there.
+        reason: String,
+    },
     /// The repository could not be read: not a mistake of the dry commit.
     #[error("reading {path}: {reason}")]
     Backend {
@@ -63,6 +72,15 @@ pub enum ViewError {
 }
 
 impl ViewError {
+    /// Of a path that is there and cannot be read.
+    pub fn of(path: &RepoPath, unreadable: Unreadable) -> Self {
+        let (path, reason) = (path.clone(), unreadable.to_string());
+        match unreadable {
+            Unreadable::Backend(_) => Self::Backend { path, reason },
+            Unreadable::NoFile(_) => Self::NoFile { path, reason },
+        }
+    }
+
     /// Whether there is simply nothing at the path.
     pub fn is_missing(&self) -> bool {
         matches!(self, ViewError::Missing(_) | ViewError::LinkNowhere { .. })
@@ -73,6 +91,7 @@ impl ViewError {
         match self {
             ViewError::Submodule(_) => Some("copy the files into this repository"),
             ViewError::LfsPointer(_) => Some("commit the file itself instead of storing it with Git LFS"),
+            ViewError::NoFile { .. } => Some("commit the file anew: git fsck names the tree that is wrong"),
             _ => None,
         }
     }
@@ -89,6 +108,7 @@ impl ViewError {
             | ViewError::NotDirectory(_)
             | ViewError::LinkLoop(_)
             | ViewError::TooLarge { .. }
+            | ViewError::NoFile { .. }
             | ViewError::Backend { .. } => None,
         }
     }

@@ -5,7 +5,7 @@ use std::sync::Arc;
 
 use sha2::{Digest, Sha256};
 
-use super::{ContentId, Entry, Files, Kind};
+use super::{ContentId, Entry, Files, Kind, Unreadable};
 use crate::path::RepoPath;
 
 /// Files in memory: the twin of a git tree, for tests and for trees that never were committed.
@@ -82,11 +82,11 @@ impl Files for MemoryFiles {
         Ok(entries.into_values().collect())
     }
 
-    fn read(&self, path: &RepoPath, _id: ContentId) -> Result<Arc<[u8]>, String> {
-        self.files.get(path).map(|(_, content)| content.clone()).ok_or_else(|| "not in memory".to_owned())
+    fn read(&self, path: &RepoPath, _id: ContentId) -> Result<Arc<[u8]>, Unreadable> {
+        self.files.get(path).map(|(_, content)| content.clone()).ok_or_else(|| "not in memory".to_owned().into())
     }
 
-    fn size(&self, path: &RepoPath, id: ContentId) -> Result<u64, String> {
+    fn size(&self, path: &RepoPath, id: ContentId) -> Result<u64, Unreadable> {
         self.read(path, id).map(|content| content.len() as u64)
     }
 

@@ -5,7 +5,7 @@ use std::sync::Arc;
 
 use sha2::{Digest, Sha256};
 
-use super::{ContentId, Entry, Files, Kind, Memo, Seen};
+use super::{ContentId, Entry, Files, Kind, Memo, Seen, Unreadable};
 use crate::path::RepoPath;
 
 /// Other files, some of which have another content, with new ones in directories that there are. None goes.
@@ -78,11 +78,11 @@ impl Files for Overlay<'_> {
         Ok(entries.into())
     }
 
-    fn read(&self, path: &RepoPath, id: ContentId) -> Result<Arc<[u8]>, String> {
+    fn read(&self, path: &RepoPath, id: ContentId) -> Result<Arc<[u8]>, Unreadable> {
         self.contents.get(path).map_or_else(|| self.below.read(path, id), |content| Ok(content.clone()))
     }
 
-    fn size(&self, path: &RepoPath, id: ContentId) -> Result<u64, String> {
+    fn size(&self, path: &RepoPath, id: ContentId) -> Result<u64, Unreadable> {
         self.contents.get(path).map_or_else(|| self.below.size(path, id), |content| Ok(content.len() as u64))
     }
 

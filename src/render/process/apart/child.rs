@@ -11,7 +11,7 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use dry_files::path::RepoPath;
 use dry_files::stack;
-use dry_files::view::{ContentId, Entry, Files, Seen};
+use dry_files::view::{ContentId, Entry, Files, Seen, Unreadable};
 use rustix::process::getppid;
 
 use super::super::fence;
@@ -126,16 +126,17 @@ impl AskedFiles {
         self.kept.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    fn ask<T>(&self, question: &[u8], decode: impl FnOnce(&mut Decoder<'_>) -> Option<T>) -> Result<T, String> {
+    fn ask<T>(&self, question: &[u8], decode: impl FnOnce(&mut Decoder<'_>) -> Option<T>) -> Result<T, Unreadable> {
         let pipes = self.pipes();
         let answer = frame::write(&mut &pipes.to, question).and_then(|()| frame::read(&mut &pipes.from, u64::MAX));
         let frame = answer.map_err(|error| error.to_string())?;
         let mut frame = Decoder(&frame);
         let answer = match frame.number() {
             Some(1) => decode(&mut frame).map(Ok),
-            _ => frame.text().map(Err),
+            Some(2) => frame.text().map(|what| Err(Unreadable::NoFile(what))),
+            _ => frame.text().map(|why| Err(Unreadable::Backend(why))),
         };
-        answer.unwrap_or_else(|| Err("the answer cannot be read".to_owned()))
+        answer.unwrap_or_else(|| Err(Unreadable::Backend("the answer cannot be read".to_owned())))
     }
 }
 
@@ -144,12 +145,13 @@ impl Files for AskedFiles {
         if let Some(entries) = self.kept().listings.get(&id) {
             return Ok(entries.clone());
         }
-        let entries: Arc<[Entry]> = self.ask(&Said::question(0, dir, id), frame::entries)?.into();
+        let entries = self.ask(&Said::question(0, dir, id), frame::entries).map_err(|why| why.to_string())?;
+        let entries: Arc<[Entry]> = entries.into();
         self.kept().listings.insert(id, entries.clone());
         Ok(entries)
     }
 
-    fn read(&self, path: &RepoPath, id: ContentId) -> Result<Arc<[u8]>, String> {
+    fn read(&self, path: &RepoPath, id: ContentId) -> Result<Arc<[u8]>, Unreadable> {
         if let Some(content) = self.kept().contents.get(&id) {
             return Ok(content.clone());
         }
@@ -164,7 +166,7 @@ impl Files for AskedFiles {
         Ok(content)
     }
 
-    fn size(&self, path: &RepoPath, id: ContentId) -> Result<u64, String> {
+    fn size(&self, path: &RepoPath, id: ContentId) -> Result<u64, Unreadable> {
         if let Some(size) = self.kept().sizes.get(&id) {
             return Ok(*size);
         }

@@ -6,7 +6,7 @@ use std::process::{ChildStdin, ChildStdout};
 use std::sync::Arc;
 
 use dry_files::path::RepoPath;
-use dry_files::view::{ContentId, Entry, Kind, Seen};
+use dry_files::view::{ContentId, Entry, Kind, Seen, Unreadable};
 
 use super::asked::Asked;
 use super::rendered::Answer;
@@ -98,23 +98,29 @@ impl Connection {
     }
 
     pub(super) fn listed(&mut self, found: &Result<Arc<[Entry]>, String>) -> io::Result<()> {
-        self.answer(found, |frame, entries| frame.list(entries.iter(), write_entry))
+        let found = found.clone().map_err(Unreadable::Backend);
+        self.answer(&found, |frame, entries| frame.list(entries.iter(), write_entry))
     }
 
-    pub(super) fn read(&mut self, found: &Result<Arc<[u8]>, String>) -> io::Result<()> {
+    pub(super) fn read(&mut self, found: &Result<Arc<[u8]>, Unreadable>) -> io::Result<()> {
         self.answer(found, |frame, content| frame.0.extend_from_slice(content))
     }
 
-    pub(super) fn sized(&mut self, found: &Result<u64, String>) -> io::Result<()> {
+    pub(super) fn sized(&mut self, found: &Result<u64, Unreadable>) -> io::Result<()> {
         self.answer(found, |frame, size| frame.number(*size))
     }
 
-    fn answer<T>(&mut self, found: &Result<T, String>, encode: impl FnOnce(&mut Encoder, &T)) -> io::Result<()> {
+    fn answer<T>(&mut self, found: &Result<T, Unreadable>, encode: impl FnOnce(&mut Encoder, &T)) -> io::Result<()> {
         let mut frame = Encoder::default();
-        frame.number(u64::from(found.is_ok()));
+        let (number, text) = match found {
+            Ok(_) => (1, ""),
+            Err(Unreadable::Backend(why)) => (0, &**why),
+            Err(Unreadable::NoFile(what)) => (2, &**what),
+        };
+        frame.number(number);
         match found {
             Ok(found) => encode(&mut frame, found),
-            Err(why) => frame.text(why),
+            Err(_) => frame.text(text),
         }
         write(&mut self.to, &frame.0)
     }
