@@ -288,9 +288,9 @@ fn a_branch_wins_over_a_tag_of_its_name() {
         let said = clone.run("git", &["push", "origin", &format!("HEAD:refs/tags/{name}")]).exits(1);
         assert!(said.stderr.contains(&format!("would hide the branch `{name}`")), "{said:?}");
     }
-    // A branch of the tag's name is not a dry branch: what is there stays.
+    // A branch of the tag's name, made on the server, is not a dry branch: what is there stays.
     let before = tip(&server, PROD);
-    push(&clone, &["HEAD:refs/heads/prod"]);
+    server.git(&["branch", "prod", "main"]);
     clone.commit("two", &[(FILE, &config_map("web", "two"))]);
     push(&clone, &["HEAD:refs/heads/main"]);
     tag(&clone, "prod", "HEAD");
@@ -530,4 +530,24 @@ fn a_worker_follows_the_tags_of_the_host() {
     assert_eq!((value(&host, PROD), note(&host, PROD)), (by_hook.0, by_hook.1));
     assert_eq!(host.git(&["rev-parse", &format!("{PROD}^{{tree}}")]), by_hook.2);
     assert!(work("c").stdout.ends_with("origin is up to date\n"));
+}
+
+#[test]
+fn no_branch_takes_the_place_of_a_tag_or_a_range_that_an_environment_follows() {
+    for (revision, name, branch) in [("prod", "prod", "prod"), (">=1.0.0", "v1.0.0", ">=1.0.0")] {
+        let lab = Lab::new();
+        let server = lab.server();
+        let clone = dry(&server, revision);
+        push(&clone, &["main"]);
+        tag(&clone, name, "HEAD");
+        assert_eq!(value(&server, PROD), "one");
+        let said = clone.run("git", &["push", "origin", &format!("main:refs/heads/{branch}")]).exits(1).stderr;
+        let text = format!("`refs/heads/{branch}` would take the place of the");
+        assert!(said.contains(&text) && said.contains(&format!("that Applications of `{PROD}` follow")), "{said}");
+        push(&clone, &["main:refs/heads/other"]);
+        // The tag moves on.
+        clone.commit("two", &[(FILE, &config_map("web", "two"))]);
+        tag(&clone, if name == "prod" { "prod" } else { "v1.1.0" }, "HEAD");
+        assert_eq!(value(&server, PROD), "two");
+    }
 }

@@ -79,8 +79,10 @@ pub fn is_below(url: &str, top: &str) -> bool {
     let (Some((site, path)), Some((top_site, top_path))) = (parts(url), parts(top)) else { return false };
     let is_odd = |name: &&str| {
         let name = name.to_ascii_lowercase();
-        matches!(name.replace("%2e", ".").as_str(), "." | "..")
-            || ["%2f", "%5c", "\\"].iter().any(|odd| name.contains(odd))
+        // Servers take parameters off a name, and may decode it twice.
+        let bare = name.split(';').next().unwrap_or_default().replace("%3b", ";");
+        matches!(bare.split(';').next().unwrap_or_default().replace("%2e", ".").as_str(), "." | "..")
+            || ["%2f", "%5c", "\\", "%25"].iter().any(|odd| name.contains(odd))
     };
     let names = |path: &'_ str| path.split('/').filter(|name| !name.is_empty()).map(str::to_owned).collect::<Vec<_>>();
     site == top_site && !path.split('/').any(|name| is_odd(&name)) && names(path).starts_with(&names(top_path))
@@ -151,6 +153,10 @@ mod tests {
             ("https://charts.example.com/", false),
             ("https://charts.example.com/team/../other", false),
             ("https://charts.example.com/team/%2E%2e/other", false),
+            ("https://charts.example.com/team/..;/other", false),
+            ("https://charts.example.com/team/..%3Bx/other", false),
+            ("https://charts.example.com/team/%252e%252e/other", false),
+            ("https://charts.example.com/team/a;b/other", true),
             ("https://charts.example.com/team/..%2fother", false),
             ("https://charts.example.com/team/x\\..\\..\\other", false),
             ("http://charts.example.com/team", false),

@@ -20,7 +20,7 @@ use crate::hydrate::dry_tree::DryTrees;
 use crate::hydrate::memory::{Attempt, Memory};
 use crate::hydrate::survey::{Survey, survey};
 use crate::metadata::NOTES_REF;
-use crate::owners::branch_records::BranchRecords;
+use crate::owners::branch_records::{BranchRecords, hydrated_below};
 use crate::owners::dry_branches::DryBranches;
 use crate::owners::error::HydrateError;
 use crate::owners::failures::FAILURES_REF;
@@ -188,6 +188,9 @@ impl<'a> Guard<'a> {
         if let Some(refusal) = self.is_taken_for_another(name, update.new) {
             return Ok(Some(refusal));
         }
+        if let Some(refusal) = self.takes_a_revision(name, update.new)? {
+            return Ok(Some(refusal));
+        }
         match self.hides(name, update.new)? {
             None => self.in_the_way(name, update.new),
             refusal => Ok(refusal),
@@ -199,6 +202,29 @@ impl<'a> Guard<'a> {
         let other = taken_for(name).into_iter().next().filter(|_| new.is_some() && self.refs.get(name).is_none())?;
         let text = format!("git would take `{name}` for `{other}` when somebody pushes that by name");
         Some(Diagnostic::error(text).hint("choose another name: one that does not begin with `refs/`"))
+    }
+
+    /// A new branch of the name of a tag, or of a range of versions, that environments follow: `targetRevision` would mean the branch
+    /// from then on, and what follows the tag would stay as it is.
+    fn takes_a_revision(&self, name: &str, new: Option<ObjectId>) -> Result<Option<Diagnostic>, HydrateError> {
+        let Some(branch) = name.strip_prefix("refs/heads/").filter(|_| new.is_some() && self.refs.get(name).is_none())
+        else {
+            return Ok(None);
+        };
+        for (environment, record) in self.records.iter() {
+            let Ok(tip) = self.buffer.commit(record.tip) else { continue };
+            let Some((_, trailers)) = hydrated_below(tip.id, &self.buffer) else { continue };
+            let Some(resolved) = trailers.defined.map(|defined| defined.resolved) else { continue };
+            // No other branch is named so.
+            let may_be_range = branch.contains(['<', '>', '=']);
+            if may_be_range || resolved == branch {
+                let what = if may_be_range { "range of versions".to_owned() } else { format!("tag `{resolved}`") };
+                let text =
+                    format!("`{name}` would take the place of the {what} that Applications of `{environment}` follow");
+                return Ok(Some(Diagnostic::error(text).hint("choose another name")));
+            }
+        }
+        Ok(None)
     }
 
     /// A tag of a branch's name, or another ref that git takes for the branch.
