@@ -30,6 +30,7 @@ mod images;
 mod immutable;
 mod invalid;
 mod isolation;
+mod locality;
 mod lost;
 mod mesh;
 mod mounts;
@@ -214,6 +215,7 @@ fn removed<'a>(old: &'a Manifest, pair: &Pair<'a>, around: &Around<'a>) -> Vec<D
         .chain(autoscaling::removed(old, around))
         .chain(accounts::unbound(old, None, around))
         .chain(gates::removed(old, around))
+        .chain(gates::webhooks_gone(old, None, around))
         .chain(shields::removed(old, around))
         .chain(certificates::removed(old, around))
         .chain(gateways::revoked(old, None, around))
@@ -247,6 +249,7 @@ fn changed<'a>(old: &'a Manifest, new: &'a Manifest, pair: &Pair<'a>, around: &A
     found.extend(traffic::shifted(old, new, around));
     found.extend(traffic::class(old, new, &around.model.after));
     found.extend(traffic::elsewhere(old, new, around));
+    found.extend(locality::narrowed(old, new, around));
     found.extend(traffic::plain_text(old, new, around));
     found.extend(trust::distrusted(old, new, around));
     found.extend(trust::unguarded(old, new));
@@ -284,6 +287,7 @@ fn stays<'a>(old: Option<&'a Manifest>, new: &'a Manifest, around: &Around<'a>) 
     found.extend(needed::target(old, new, around));
     found.extend(ports::probed(old, new));
     found.extend(ports::targets(old, new, around));
+    found.extend(ports::out_of_range(new, around));
     found.extend(ports::monitored(old, new, around));
     found.extend(ports::unselected(old, new, around));
     found.extend(gateways::unattached(old, new, around));
@@ -291,6 +295,7 @@ fn stays<'a>(old: Option<&'a Manifest>, new: &'a Manifest, around: &Around<'a>) 
     found.extend(gateways::refused(old, new, around));
     found.extend(mesh::subsets(old, new, around));
     found.extend(backends::lacking(old, new, around));
+    found.extend(backends::unanswered(old, new, around));
     found.extend(autoscaling::workload(old, new, around));
     found.extend(quotas::quota(old, new, around));
     found.extend(quotas::limit_range(old, new, around));

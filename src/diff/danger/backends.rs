@@ -4,7 +4,7 @@ use go_yaml::Value;
 
 use super::around::service_type;
 use super::{Around, Danger, Severity, items};
-use crate::diff::model::{Placed, Side, word};
+use crate::diff::model::{Placed, Side, number, word};
 use crate::manifest::Manifest;
 
 /// A route to a port that its Service does not have. Where the Service loses the port, that is said of the Service.
@@ -81,4 +81,64 @@ fn backends<'m>(route: &'m Manifest) -> Vec<(&'m str, &'m Value)> {
 /// The port of a backend of an Ingress: a number or a name.
 fn port_of(backend: &Value) -> Option<&Value> {
     ["number", "name"].into_iter().find_map(|key| backend.at(&["service", "port", key]))
+}
+
+/// A port of a Service that the API server asks.
+#[derive(PartialEq)]
+struct Asked<'m> {
+    namespace: &'m str,
+    service: &'m str,
+    port: i64,
+    /// Whether requests are let in while it does not answer.
+    is_optional: bool,
+}
+
+impl<'m> Asked<'m> {
+    fn new(reference: &'m Value, is_optional: bool) -> Self {
+        let part = |key| word(reference, &[key]);
+        let port = number(reference, &["port"]).unwrap_or(443);
+        Self { namespace: part("namespace"), service: part("name"), port, is_optional }
+    }
+}
+
+/// Whom the API server asks for an object: 443 is the port where none is named.
+///
+/// Reference: kubernetes API ServiceReference of admissionregistration, apiregistration and apiextensions.
+fn asked(object: &Manifest) -> Vec<Asked<'_>> {
+    let value = object.object();
+    let path: &[&str] = match (object.home_group(), object.kind()) {
+        ("admissionregistration.k8s.io", _) => {
+            let webhooks = items(value, &["webhooks"]).iter();
+            let services = webhooks.filter_map(|one| {
+                Some(Asked::new(one.at(&["clientConfig", "service"])?, word(one, &["failurePolicy"]) == "Ignore"))
+            });
+            return services.collect();
+        }
+        ("apiregistration.k8s.io", "APIService") => &["spec", "service"],
+        ("apiextensions.k8s.io", _) => &["spec", "conversion", "webhook", "clientConfig", "service"],
+        _ => return Vec::new(),
+    };
+    value.at(path).filter(|one| one.as_mapping().is_some()).map(|one| Asked::new(one, false)).into_iter().collect()
+}
+
+/// A port that the API server asks and that the Service does not have.
+pub(super) fn unanswered<'a>(old: Option<&'a Manifest>, new: &'a Manifest, around: &Around<'a>) -> Vec<Danger> {
+    let lacks = |side: &Side<'_>, one: &Asked<'_>| {
+        let service = side.of_kind("Service", one.namespace).find(|service| service.manifest.name() == one.service);
+        service.is_some_and(|service| !has(service.manifest, &Value::Int(one.port)))
+    };
+    let was = old.map(asked).unwrap_or_default();
+    let is_new = |one: &Asked<'_>| !(was.contains(one) && lacks(&around.model.before, one));
+    let lost = asked(new).into_iter().filter(|one| lacks(&around.model.after, one) && is_new(one));
+    let danger = |one: Asked<'_>| {
+        let (severity, effect) = match one.is_optional {
+            false => (Severity::Outage, "it gets no answer, and refuses what it would have to ask for"),
+            true => (Severity::Security, "it gets no answer, and lets in what it would have to ask for"),
+        };
+        let text = format!("asks port {} of Service {}, which has no such port: {effect}", one.port, one.service);
+        Danger::said(severity, "noPort", text, "name a port that the Service has")
+    };
+    let mut found: Vec<Danger> = lost.map(danger).collect();
+    found.dedup();
+    found
 }

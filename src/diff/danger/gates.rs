@@ -2,11 +2,12 @@
 
 mod matching;
 mod narrowed;
+mod webhooks;
 
 use std::collections::BTreeSet;
 
 use dry_files::diag::more::listed;
-use go_yaml::{Mapping, Value};
+use go_yaml::Value;
 
 use super::privilege::{LEVELS, complies, level};
 use super::{Around, Danger, Severity, items, mesh};
@@ -15,100 +16,18 @@ use crate::manifest::Manifest;
 use go_std::glob::Glob;
 
 pub(super) use narrowed::narrowed;
+pub(super) use webhooks::gone as webhooks_gone;
 
 /// How many workloads are named.
 const NAMED_MAX: usize = 4;
 
 /// Gates that let less in than before.
 pub(super) fn raised<'a>(old: &'a Manifest, new: &'a Manifest, around: &Around<'a>) -> Vec<Danger> {
-    let mut found = webhooks(old, new);
+    let mut found = webhooks::changed(old, new);
+    found.extend(webhooks::gone(old, Some(new), around));
     found.extend(policy(old, new));
     found.extend(pod_security(old, new, around));
     found
-}
-
-/// Webhooks that fail closed, or for more than before.
-///
-/// Reference: kubernetes docs/reference/access-authn-authz/extensible-admission-controllers: `Fail` is the default, and no
-/// selector is for all namespaces.
-fn webhooks(old: &Manifest, new: &Manifest) -> Vec<Danger> {
-    if new.home_group() != "admissionregistration.k8s.io" {
-        return Vec::new();
-    }
-    let mut found = Vec::new();
-    for webhook in items(new.object(), &["webhooks"]) {
-        let name = word(webhook, &["name"]);
-        let same = |was: &&Value| word(was, &["name"]) == name;
-        let Some(was) = items(old.object(), &["webhooks"]).iter().find(same) else { continue };
-        if new.kind() == "ValidatingWebhookConfiguration" {
-            found.extend(asked_less(was, webhook, name));
-        }
-        if !fails_closed(webhook) {
-            continue;
-        }
-        let all = if is_for_all(webhook) { ", in all namespaces" } else { "" };
-        let danger = |text| {
-            Danger::said(
-                Severity::Outage,
-                "gate",
-                text,
-                "keep `failurePolicy: Ignore` and a `namespaceSelector` until it is known to answer",
-            )
-        };
-        if !fails_closed(was) {
-            found.push(danger(format!(
-                "`failurePolicy: Fail` of {name}: while it does not answer, the API server refuses all that it is asked about{all}"
-            )));
-        } else if is_for_all(webhook) && !is_for_all(was) {
-            found.push(danger(format!(
-                "{name} is for all namespaces now: while it does not answer, the API server refuses what it is asked about in all of them, `kube-system` too"
-            )));
-        }
-    }
-    found
-}
-
-/// A webhook that refuses, and is asked about less than before, or heeded less.
-///
-/// Reference: kubernetes docs/reference/access-authn-authz/extensible-admission-controllers, "Matching requests: rules", "Failure policy".
-fn asked_less(was: &Value, now: &Value, name: &str) -> Vec<Danger> {
-    let operations = |webhook: &'_ Value| -> BTreeSet<String> {
-        let all = items(webhook, &["rules"]).iter().flat_map(|rule| items(rule, &["operations"]));
-        let all = all.filter_map(Value::as_str).flat_map(|operation| match operation {
-            "*" => ["CREATE", "UPDATE", "DELETE", "CONNECT"].map(str::to_owned).to_vec(),
-            one => vec![one.to_owned()],
-        });
-        all.collect()
-    };
-    let mut found = Vec::new();
-    let mut ungated = |text| {
-        found.push(Danger::said(Severity::Security, "ungated", text, "keep it refusing what must not run"));
-    };
-    if fails_closed(was) && !fails_closed(now) {
-        ungated(format!("`failurePolicy: Ignore` of {name}: while it does not answer, what it refuses is let in"));
-    }
-    let (before, after) = (operations(was), operations(now));
-    let gone: Vec<&String> = before.difference(&after).collect();
-    if !gone.is_empty() {
-        let gone = listed(gone, NAMED_MAX);
-        ungated(format!("{name} is no longer asked about {gone}: what it refuses of that is let in"));
-    }
-    found
-}
-
-fn fails_closed(webhook: &Value) -> bool {
-    word(webhook, &["failurePolicy"]) != "Ignore"
-}
-
-/// Whether no selector leaves any object out.
-fn is_for_all(webhook: &Value) -> bool {
-    let is_open = |key| match webhook.get(key).and_then(Value::as_mapping) {
-        Some(selector) => selector.values().all(|part| {
-            part.as_mapping().is_some_and(Mapping::is_empty) || part.as_sequence().is_some_and(<[Value]>::is_empty)
-        }),
-        None => true,
-    };
-    is_open("namespaceSelector") && is_open("objectSelector")
 }
 
 /// Policies that refuse or only report: group, field, the word by which they refuse, and whether they do without the field.

@@ -1,5 +1,7 @@
 //! Pods that NetworkPolicies leave without any connection, all of those together that select them.
 
+mod ports;
+
 use std::collections::BTreeSet;
 
 use dry_files::diag::more::listed;
@@ -11,6 +13,8 @@ use super::{Around, Danger, Severity, items};
 use crate::diff::model::pods::{has_port, running, spec};
 use crate::diff::model::{Placed, Side, number, selects};
 use crate::manifest::Manifest;
+
+pub(super) use ports::elsewhere;
 
 /// How many workloads are named.
 const NAMED_MAX: usize = 4;

@@ -32,6 +32,7 @@ pub(super) fn policy<'a>(old: Option<&'a Manifest>, new: Option<&'a Manifest>, a
     };
     found.extend(isolation::starved(old, new, around));
     found.extend(isolation::unnamed(old, new, around));
+    found.extend(isolation::elsewhere(new, around));
     found
 }
 

@@ -5,10 +5,10 @@ use std::collections::BTreeSet;
 use dry_files::diag::more::listed;
 use go_yaml::Value;
 
-use super::around::{name, services};
+use super::around::{name, service_type, services};
 use super::text::verb;
 use super::{Around, Danger, Severity, backends, items};
-use crate::diff::model::pods::{containers, has_port, spec};
+use crate::diff::model::pods::{containers, has_port, protocol, spec};
 use crate::diff::model::{Placed, Side, chooses, number, word};
 use crate::manifest::Manifest;
 
@@ -222,11 +222,30 @@ fn ports(service: &Manifest) -> Vec<Port<'_>> {
     let all = items(service.object(), &["spec", "ports"]).iter();
     all.filter_map(|one| {
         let number = number(one, &["port"])?;
-        let protocol = match word(one, &["protocol"]) {
-            "" => "TCP",
-            protocol => protocol,
-        };
-        Some(Port { name: word(one, &["name"]), number, protocol, target: word(one, &["targetPort"]) })
+        let (name, target) = (word(one, &["name"]), word(one, &["targetPort"]));
+        Some(Port { name, number, protocol: protocol(one), target })
     })
     .collect()
+}
+
+/// The ports that nodes may have for Services, where the API server is not started with others.
+const NODE_PORTS: std::ops::RangeInclusive<i64> = 30_000..=32_767;
+
+/// A port of the nodes that the API server does not give, as far as no Service has one that is outside of the range.
+///
+/// Reference: kubernetes docs/concepts/services-networking/service, "type: NodePort": `--service-node-port-range`.
+pub(super) fn out_of_range<'a>(new: &'a Manifest, around: &Around<'a>) -> Option<Danger> {
+    let outside = |service: &Manifest| {
+        let has = matches!(service_type(service), "NodePort" | "LoadBalancer") && service.home_group().is_empty();
+        let ports = items(service.object(), &["spec", "ports"]).iter().filter_map(|port| number(port, &["nodePort"]));
+        ports.into_iter().find(|port| has && *port != 0 && !NODE_PORTS.contains(port))
+    };
+    let port = outside(new).filter(|_| new.kind() == "Service")?;
+    let is_known = around.model.before.listed("Service").any(|one| outside(one.manifest).is_some());
+    (!is_known).then(|| {
+        let text = format!(
+            "the API server refuses it, so the sync fails: `nodePort: {port}` is outside of 30000-32767, its range by default"
+        );
+        Danger::said(Severity::Refused, "invalid", text, "change what it refuses")
+    })
 }

@@ -29,6 +29,7 @@ fn cases() -> Vec<Case> {
         "public.yaml",
         "argocd.yaml",
         "controllers.yaml",
+        "reviewed.yaml",
     ]
     .into_iter()
     .flat_map(read_cases)

@@ -182,7 +182,7 @@ pub(super) fn elsewhere<'a>(old: &'a Manifest, new: &'a Manifest, around: &Aroun
         }
         ("NodePort" | "LoadBalancer", "NodePort" | "LoadBalancer") if node_port(old, new).is_some() => {
             let (from, to) = node_port(old, new)?;
-            format!("port {from} of the nodes → {to}: who connects to {from} is refused")
+            return Some(node_port_moved(new, from, to));
         }
         ("LoadBalancer", "LoadBalancer") => addresses::balanced(old, new)?,
         ("LoadBalancer", _) => format!("{from} → {to}: its load balancer goes, with its address"),
@@ -195,6 +195,16 @@ pub(super) fn elsewhere<'a>(old: &'a Manifest, new: &'a Manifest, around: &Aroun
         text,
         "make a second Service for what is new, and remove this one when nothing uses it",
     ))
+}
+
+/// Who connects to a node is refused; a load balancer of the cloud follows, and inside of the cluster nothing uses the port.
+fn node_port_moved(new: &Manifest, from: i64, to: i64) -> Danger {
+    let (severity, who) = match service_type(new) {
+        "LoadBalancer" => (Severity::Other, "who connects to a node in place of its load balancer is refused"),
+        _ => (Severity::Outage, "who connects to a node at the old one is refused"),
+    };
+    let text = format!("port {from} of the nodes → {to}: {who}; inside of the cluster nothing changes");
+    Danger::said(severity, "elsewhere", text, "keep the port, or a second Service with it until nothing uses it")
 }
 
 /// A port of the nodes that is another one now, each as it is written.

@@ -105,21 +105,26 @@ pub(super) fn unguarded(old: &Manifest, new: &Manifest) -> Vec<Danger> {
 /// Where a field says that certificates of those whom requests are sent to are not checked: group, kind, path.
 ///
 /// Reference: doc.traefik.io reference/routing-configuration/kubernetes/crd/http/serverstransport, tcp/serverstransporttcp; istio.io
-/// docs/reference/config/networking/destination-rule, `ClientTLSSettings`.
-const UNCHECKED: [(&str, &str, &[&str]); 5] = [
+/// docs/reference/config/networking/destination-rule, `ClientTLSSettings`; kubernetes API APIServiceSpec.
+const UNCHECKED: [(&str, &str, &[&str]); 6] = [
     ("traefik.io", "ServersTransport", &["spec", "insecureSkipVerify"]),
     ("traefik.containo.us", "ServersTransport", &["spec", "insecureSkipVerify"]),
     ("traefik.io", "ServersTransportTCP", &["spec", "tls", "insecureSkipVerify"]),
     ("traefik.containo.us", "ServersTransportTCP", &["spec", "tls", "insecureSkipVerify"]),
     ("networking.istio.io", "DestinationRule", &["spec", "trafficPolicy", "tls", "insecureSkipVerify"]),
+    (API_SERVICE.0, API_SERVICE.1, &["spec", "insecureSkipTLSVerify"]),
 ];
+
+/// One that comes so is as its makers ship it: nothing was checked before.
+const API_SERVICE: (&str, &str) = ("apiregistration.k8s.io", "APIService");
 
 /// What takes any certificate from backends from now on.
 pub(super) fn unchecked(old: Option<&Manifest>, new: &Manifest) -> Option<Danger> {
     let is_it = |(group, kind, _): &&(&str, &str, &[&str])| (new.home_group(), new.kind()) == (*group, *kind);
     let (.., path) = UNCHECKED.iter().find(is_it)?;
     let is_set = |object: &Manifest| object.object().at(path).and_then(Value::as_bool) == Some(true);
-    (is_set(new) && !old.is_some_and(is_set)).then(|| {
+    let is_meant = old.is_none() && (new.home_group(), new.kind()) == API_SERVICE;
+    (is_set(new) && !is_meant && !old.is_some_and(is_set)).then(|| {
         let text = format!(
             "`{}`: any certificate of its backends is taken, so what answers in their place reads the requests",
             path.join(".")

@@ -68,3 +68,23 @@ pub(in crate::diff) fn has_port(spec: &Value, port: &Value) -> bool {
     };
     running(spec).flat_map(|(_, container)| items(container, &["ports"])).any(is_it)
 }
+
+/// The protocol of a port: TCP when it has none.
+pub(in crate::diff) fn protocol(port: &Value) -> &str {
+    match word(port, &["protocol"]) {
+        "" => "TCP",
+        protocol => protocol,
+    }
+}
+
+/// The port of Pods to which one of a Service leads.
+pub(in crate::diff) fn target(port: &Value, spec: &Value) -> Option<i64> {
+    match port.get("targetPort") {
+        None => number(port, &["port"]),
+        Some(Value::Int(number)) => Some(*number),
+        Some(name) => {
+            let mut ports = containers(spec).flat_map(|(_, container)| items(container, &["ports"]));
+            ports.find(|one| one.get("name") == Some(name)).and_then(|one| number(one, &["containerPort"]))
+        }
+    }
+}

@@ -12,7 +12,7 @@ use go_yaml::Value;
 
 use super::{NAMED_MAX, full};
 use crate::diff::danger::{Around, Danger, Severity, items};
-use crate::diff::model::pods::{containers, spec};
+use crate::diff::model::pods::{spec, target};
 use crate::diff::model::{Placed, Side, number, selects, word};
 use crate::manifest::Manifest;
 
@@ -266,21 +266,12 @@ fn strict(side: &Side<'_>, host: &str, port: Option<i64>) -> bool {
         true => mode_of_all(side, namespace) == "STRICT",
         false => pods
             .iter()
-            .any(|pods| ports.iter().any(|port| mode_of(side, *pods, target(port, pods.manifest)) == "STRICT")),
+            .any(|pods| ports.iter().any(|port| mode_of(side, *pods, target_of(port, pods.manifest)) == "STRICT")),
     }
 }
 
-/// The port of containers to which one of a Service leads.
-fn target(port: &Value, workload: &Manifest) -> Option<i64> {
-    match port.get("targetPort") {
-        None => number(port, &["port"]),
-        Some(Value::Int(number)) => Some(*number),
-        Some(name) => {
-            let all = spec(workload).into_iter().flat_map(containers);
-            let mut ports = all.flat_map(|(_, container)| items(container, &["ports"]));
-            ports.find(|one| one.get("name") == Some(name)).and_then(|one| number(one, &["containerPort"]))
-        }
-    }
+fn target_of(port: &Value, workload: &Manifest) -> Option<i64> {
+    target(port, spec(workload)?)
 }
 
 fn authentications<'s>(side: &'s Side<'_>, namespace: &'s str) -> impl Iterator<Item = &'s Manifest> {
