@@ -14,6 +14,7 @@ mod around;
 mod autoscaling;
 mod availability;
 mod backends;
+mod calico;
 mod certificates;
 mod crd;
 mod data_dirs;
@@ -30,6 +31,7 @@ mod images;
 mod immutable;
 mod invalid;
 mod isolation;
+mod linkerd;
 mod locality;
 mod lost;
 mod mesh;
@@ -62,6 +64,7 @@ mod text;
 mod traffic;
 mod trust;
 mod volumes;
+mod weak_tls;
 mod what;
 
 use std::collections::BTreeSet;
@@ -217,6 +220,7 @@ fn removed<'a>(old: &'a Manifest, pair: &Pair<'a>, around: &Around<'a>) -> Vec<D
         .chain(gates::removed(old, around))
         .chain(gates::webhooks_gone(old, None, around))
         .chain(shields::removed(old, around))
+        .chain(linkerd::unauthorized(old, around))
         .chain(certificates::removed(old, around))
         .chain(gateways::revoked(old, None, around))
         .chain(endpoints::gone(old, None, around))
@@ -255,6 +259,12 @@ fn changed<'a>(old: &'a Manifest, new: &'a Manifest, pair: &Pair<'a>, around: &A
     found.extend(trust::unguarded(old, new));
     found.extend(shields::opened(old, new));
     found.extend(shields::uncovered(old, new));
+    found.extend(shields::unchecked(old, new));
+    found.extend(calico::changed(old, new, around));
+    found.extend(linkerd::opened(old, new));
+    found.extend(linkerd::unmeshed(old, new, around));
+    found.extend(mesh::unserved(old, new, around));
+    found.extend(weak_tls::lowered(old, new));
     found.extend(operators::changed(old, new));
     found.extend(volumes::replaced(old, new));
     found.extend(mounts::gone((old, new), around, &|mount| data_dirs::is_in_place(old, new, mount)));

@@ -36,7 +36,7 @@ pub(super) use hosts::Through;
 pub(super) use routes::{Route, hosts, ingress_class, ingress_service, routes};
 pub(super) use selector::{chooses, covers, of_workload, selects};
 pub(super) use thing::{Thing, keys_of, lost_with, provided_by};
-pub(super) use uses::{How, Use, uses};
+pub(super) use uses::{How, Use, istio_gateways, uses};
 
 /// An object and the namespace that it is in; empty where that is not known, and for objects of the whole cluster.
 #[derive(Debug, Clone, Copy)]

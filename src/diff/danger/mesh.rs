@@ -1,5 +1,6 @@
 //! Istio: who may ask what, subsets that requests go to, and TLS.
 
+mod served;
 mod tls;
 
 use std::collections::BTreeSet;
@@ -12,6 +13,7 @@ use super::{Around, Danger, Severity, items};
 use crate::diff::model::{Placed, Side, covers, selects, word};
 use crate::manifest::Manifest;
 
+pub(super) use served::unserved;
 pub(super) use tls::{is_strict_still, tls};
 
 /// How many workloads are named.

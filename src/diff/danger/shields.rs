@@ -1,13 +1,17 @@
 //! Objects of other controllers that keep requests away from Pods and routes.
 
+mod requests;
+
 use std::collections::BTreeSet;
 
 use dry_files::diag::more::listed;
 use go_yaml::{Mapping, Value};
 
-use super::{Around, Danger, Severity, What, gates, items};
+use super::{Around, Danger, Severity, What, gates, items, linkerd};
 use crate::diff::model::{Placed, word};
 use crate::manifest::Manifest;
+
+pub(super) use requests::unchecked;
 
 /// How many ports are named.
 const PORTS_MAX: usize = 4;
@@ -15,8 +19,9 @@ const PORTS_MAX: usize = 4;
 /// Such kinds: group, kind, where the selector of their Pods is, and what is so without them.
 ///
 /// Reference: docs.cilium.io security/policy; docs.tigera.io calico reference/resources/networkpolicy; istio.io
-/// docs/reference/config/security/request_authentication; gateway.envoyproxy.io docs/api/extension_types `SecurityPolicy`.
-const SHIELDS: [(&str, &str, &[&str], &str); 8] = [
+/// docs/reference/config/security/request_authentication; gateway.envoyproxy.io docs/api/extension_types `SecurityPolicy`; linkerd.io
+/// docs/reference/authorization-policy.
+const SHIELDS: [(&str, &str, &[&str], &str); 9] = [
     ("cilium.io", "CiliumNetworkPolicy", &["spec", "endpointSelector"], CONNECTIONS),
     ("cilium.io", "CiliumClusterwideNetworkPolicy", &[], CONNECTIONS),
     ("projectcalico.org", "NetworkPolicy", &[], CONNECTIONS),
@@ -28,6 +33,12 @@ const SHIELDS: [(&str, &str, &[&str], &str); 8] = [
         "RequestAuthentication",
         &["spec", "selector"],
         "removed: tokens of requests are not checked",
+    ),
+    (
+        "policy.linkerd.io",
+        "Server",
+        &["spec", "podSelector"],
+        "removed: connections that it kept from its Pods are allowed, unless the default policy denies them",
     ),
     ("gateway.envoyproxy.io", "SecurityPolicy", &[], "removed: requests that it kept from its routes are allowed"),
 ];
@@ -42,7 +53,7 @@ fn row(object: &Manifest) -> Option<(&'static [&'static str], &'static str)> {
 
 /// One that goes, where none of its sort comes in its namespace, and what it is for stays as far as that is known.
 pub(super) fn removed<'a>(old: &'a Manifest, around: &Around<'a>) -> Option<Danger> {
-    let (selector, loss) = row(old)?;
+    let (selector, loss) = row(old).filter(|_| old.kind() != "Server" || linkerd::restricts(old))?;
     let (placed, pruning) = (around.before(old), around.pruning.of(old));
     // Kinds of one sort take each other's place.
     let is_like = |other: &Manifest| match loss {

@@ -2,7 +2,8 @@
 
 use go_yaml::Value;
 
-use super::{Around, Danger, Severity};
+use super::{Around, Danger, Severity, items, weak_tls};
+use crate::diff::model::pods::{containers, spec};
 use crate::diff::model::{Placed, Side, word};
 use crate::manifest::Manifest;
 
@@ -65,13 +66,14 @@ fn issuer(issuer: &Manifest) -> Option<String> {
 ///
 /// Reference: kubernetes.github.io/ingress-nginx user-guide/nginx-configuration/annotations; doc.traefik.io
 /// reference/routing-configuration/kubernetes/ingress; docs of the AWS load balancer controller, guide/ingress/annotations.
-const GUARDS: [(&str, &str); 10] = [
+const GUARDS: [(&str, &str); 11] = [
     ("nginx.ingress.kubernetes.io/auth-url", "nothing asks any more who connects"),
     ("nginx.ingress.kubernetes.io/auth-type", "no password is asked for any more"),
     ("nginx.ingress.kubernetes.io/auth-tls-secret", "no certificate of clients is asked for any more"),
     ("nginx.ingress.kubernetes.io/whitelist-source-range", "every address may connect"),
     ("nginx.ingress.kubernetes.io/allowlist-source-range", "every address may connect"),
     ("nginx.ingress.kubernetes.io/enable-modsecurity", "no firewall looks at requests any more"),
+    ("nginx.ingress.kubernetes.io/proxy-ssl-verify", "certificates of its backends are not checked any more"),
     ("traefik.ingress.kubernetes.io/router.middlewares", "its middlewares no longer see requests"),
     ("alb.ingress.kubernetes.io/auth-type", "nothing asks any more who connects"),
     ("alb.ingress.kubernetes.io/inbound-cidrs", "every address may connect"),
@@ -85,7 +87,7 @@ pub(super) fn unguarded(old: &Manifest, new: &Manifest) -> Vec<Danger> {
     }
     let annotation = |manifest: &Manifest, key: &str| {
         let value = manifest.object().at(&["metadata", "annotations", key]).and_then(Value::as_str);
-        value.is_some_and(|value| !value.is_empty() && value != "none" && value != "false")
+        value.is_some_and(|value| !value.is_empty() && !matches!(value, "none" | "false" | "off"))
     };
     let is_replaced = |key: &str| {
         let other = match key.split_once("whitelist") {
@@ -120,6 +122,15 @@ const API_SERVICE: (&str, &str) = ("apiregistration.k8s.io", "APIService");
 
 /// What takes any certificate from backends from now on.
 pub(super) fn unchecked(old: Option<&Manifest>, new: &Manifest) -> Option<Danger> {
+    const ADVICE: &str = "name the authority that signs them in place of this field";
+    let takes_any = |object: &Manifest| {
+        let mut containers = spec(object).into_iter().flat_map(containers);
+        containers.any(|(_, one)| ["args", "command"].iter().any(|list| weak_tls::takes_any(items(one, &[list]))))
+    };
+    if takes_any(new) && !old.is_some_and(takes_any) {
+        let text = "`serversTransport.insecureSkipVerify`: any certificate of all backends is taken, so what answers in their place reads the requests";
+        return Some(Danger::said(Severity::Security, "unchecked", text.to_owned(), ADVICE));
+    }
     let is_it = |(group, kind, _): &&(&str, &str, &[&str])| (new.home_group(), new.kind()) == (*group, *kind);
     let (.., path) = UNCHECKED.iter().find(is_it)?;
     let is_set = |object: &Manifest| object.object().at(path).and_then(Value::as_bool) == Some(true);
@@ -129,6 +140,6 @@ pub(super) fn unchecked(old: Option<&Manifest>, new: &Manifest) -> Option<Danger
             "`{}`: any certificate of its backends is taken, so what answers in their place reads the requests",
             path.join(".")
         );
-        Danger::said(Severity::Security, "unchecked", text, "name the authority that signs them in place of this field")
+        Danger::said(Severity::Security, "unchecked", text, ADVICE)
     })
 }

@@ -76,7 +76,10 @@ pub(in crate::diff) fn uses(of: Placed<'_>) -> Vec<Use> {
                 }
             }
         }
-        ("networking.istio.io", "VirtualService") => found.virtual_service(object),
+        ("networking.istio.io", "VirtualService") => {
+            found.virtual_service(object);
+            found.gateways(of);
+        }
         ("", "ServiceAccount") => found.pull_secrets(object),
         ("traefik.io" | "traefik.containo.us", "IngressRoute") => {
             for route in items(object, &["spec", "routes"]) {
@@ -144,6 +147,21 @@ pub(in crate::diff) fn uses(of: Placed<'_>) -> Vec<Use> {
         found.uses.extend(named.into_iter().map(|thing| Use { thing, how: How::Named, key: None, is_optional: false }));
     }
     found.uses
+}
+
+/// In place of a Gateway, for all proxies of the mesh.
+const MESH: &str = "mesh";
+
+/// The Gateways that a VirtualService names, each with its namespace.
+///
+/// Reference: istio.io docs/reference/config/networking/virtual-service, `gateways`: `NAMESPACE/NAME`, or a name of its own namespace.
+pub(in crate::diff) fn istio_gateways(of: Placed<'_>) -> Vec<[String; 2]> {
+    let all = items(of.manifest.object(), &["spec", "gateways"]).iter().filter_map(Value::as_str);
+    let named = all.filter(|name| *name != MESH);
+    named
+        .map(|name| name.split_once('/').unwrap_or((of.namespace, name)))
+        .map(|(home, name)| [home, name].map(str::to_owned))
+        .collect()
 }
 
 fn is_service(reference: &Value) -> bool {
@@ -356,6 +374,17 @@ impl Found<'_> {
                 for route in items(rule, &["route"]) {
                     self.host(word(route, &["destination", "host"]));
                 }
+            }
+        }
+    }
+
+    /// The Gateways by which requests get in; without them, those of the mesh still do where it is one of them.
+    fn gateways(&mut self, of: Placed<'_>) {
+        let is_optional =
+            items(of.manifest.object(), &["spec", "gateways"]).iter().any(|one| one.as_str() == Some(MESH));
+        for [namespace, name] in istio_gateways(of) {
+            if let Some(one) = self.push(How::Controller, ("Gateway", &namespace, &name)) {
+                one.is_optional = is_optional;
             }
         }
     }
