@@ -33,6 +33,7 @@ mod invalid;
 mod isolation;
 mod linkerd;
 mod locality;
+mod logins;
 mod lost;
 mod mesh;
 mod mounts;
@@ -58,12 +59,14 @@ mod sealed;
 mod severity;
 mod shields;
 mod stale;
+mod sync_windows;
 #[cfg(test)]
 mod tests;
 mod text;
 mod traffic;
 mod trust;
 mod volumes;
+mod waves;
 mod weak_tls;
 mod what;
 
@@ -149,6 +152,8 @@ pub(super) fn dangers<'a>(pair: &Pair<'a>, around: &Around<'a>) -> Vec<Danger> {
         found.extend(rights::reads_secrets(old, new, around));
         found.extend(argocd::widened(old, new, around));
         found.extend(gates::narrowed(old, new, around));
+        found.extend(argocd::excluded(old, new, around));
+        found.extend(waves::deadlocked(new, around));
     }
     if is_refused(&found, new) {
         // Nothing else comes of a change that is not taken.
@@ -215,6 +220,7 @@ fn removed<'a>(old: &'a Manifest, pair: &Pair<'a>, around: &Around<'a>) -> Vec<D
         .chain(lost)
         .chain(application::orphaned(old, around))
         .chain(projects::removed(old, around))
+        .chain(logins::removed(old, around))
         .chain(autoscaling::removed(old, around))
         .chain(accounts::unbound(old, None, around))
         .chain(gates::removed(old, around))
@@ -239,6 +245,7 @@ fn changed<'a>(old: &'a Manifest, new: &'a Manifest, pair: &Pair<'a>, around: &A
     found.extend(autoscaling::lowered(old, new, around));
     found.extend(application::changed(old, new, around));
     found.extend(projects::changed(old, new, around));
+    found.extend(sync_windows::narrowed(old, new, around));
     found.extend(needed::gone(pair, around));
     found.extend(needed::keys_gone(old, new, around));
     found.extend(stale::config(old, new, around));

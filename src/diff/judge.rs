@@ -94,6 +94,7 @@ fn judge<'a>(paths: &'a [Sides], pairs: &[Vec<Pair<'a>>], model: &'a Model<'a>) 
                 is_handed_over: path.options.handed_over || pair.moved_from.is_some(),
                 defaults: [namespaces(from)[0], namespaces(*number)[1]],
                 syncs: &path.options.syncs,
+                siblings: &path.new,
                 rendered: rendered(pair, path),
                 counterpart: counterpart(pair.old.or(pair.new)),
                 model,

@@ -249,12 +249,27 @@ impl<'a> Side<'a> {
 
     /// The Applications of a project: those of the dry tree, and those among the objects. Each once, by name.
     pub(super) fn of_project(&self, project: &str) -> &[Application] {
+        self.known_applications().of(project)
+    }
+
+    /// The Applications of all projects, as far as they are known.
+    pub(super) fn applications(&self) -> Vec<&Application> {
+        self.known_applications().all()
+    }
+
+    fn known_applications(&self) -> &Applications {
         let all = || {
             let mut all = self.beside.applications();
             self.all.iter().for_each(|placed| all.add_object(placed.manifest));
             all.sorted()
         };
-        self.applications.get_or_init(all).of(project)
+        self.applications.get_or_init(all)
+    }
+
+    /// Groups and kinds of all objects.
+    pub(super) fn group_kinds(&self) -> BTreeSet<(String, String)> {
+        let own = self.all.iter().map(|one| (one.manifest.group().to_owned(), one.manifest.kind().to_owned()));
+        own.chain(self.beside.group_kinds().iter().cloned()).collect()
     }
 
     fn links(&self) -> &Links<'a> {

@@ -1,5 +1,6 @@
 //! Who may do what in Argo CD itself: its ConfigMaps, and the roles of AppProjects.
 
+mod exclusions;
 mod policies;
 
 use std::collections::BTreeSet;
@@ -9,6 +10,7 @@ use go_yaml::{Mapping, Value};
 use super::{Around, Danger, Severity, What, items};
 use crate::diff::model::{Placed, Side, word};
 use crate::manifest::{Manifest, OWN_CLUSTER, OWN_CLUSTER_NAME};
+pub(super) use exclusions::excluded;
 use policies::{Grant, Policies};
 
 /// Settings that let in more while they are `true`: the ConfigMap, the key, and what is so with it.

@@ -22,6 +22,8 @@ pub(in crate::diff) struct Around<'a> {
     pub defaults: [Option<&'a str>; 2],
     /// How syncs apply its objects.
     pub syncs: &'a Syncs,
+    /// The objects of its Application after the change.
+    pub siblings: &'a [Manifest],
     /// What it rendered before, where it is an Application of which that is known.
     pub rendered: Option<&'a [Manifest]>,
     /// What it is called before or after, where it goes, or comes, under another name.

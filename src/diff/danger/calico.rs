@@ -121,7 +121,7 @@ fn reordered<'a>(old: &'a Manifest, new: &'a Manifest, direction: &str, around: 
         is_same && tier(other) == tier(new) && are_for_the_same(**one, around.after(new))
     });
     let mut beside = beside.map(|one| one.manifest);
-    let text = beside.find_map(|other| {
+    beside.find_map(|other| {
         let of_other = order(other);
         let sides = |order: Option<f64>, policy: &'a Manifest| match before(order, of_other) {
             true => [policy, other],
@@ -135,8 +135,7 @@ fn reordered<'a>(old: &'a Manifest, new: &'a Manifest, direction: &str, around: 
             let name = format!("{} {}", other.kind(), other.name());
             format!("`order` {} → {}: {name} is applied {place} it, and {what}", shown(was), shown(now))
         })
-    });
-    text
+    })
 }
 
 /// Whether a policy of this order is applied before one of another; none is the last.

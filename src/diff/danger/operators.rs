@@ -104,6 +104,7 @@ pub(super) fn changed(old: &Manifest, new: &Manifest) -> Vec<Danger> {
     found.extend(storage::changed(old, new));
     found.extend(backups::dropped(old, new));
     found.extend(backups::unbudgeted(old, new));
+    found.extend(backups::unwritable(old, new));
     found
 }
 
@@ -250,7 +251,7 @@ fn retention(old: &Manifest, new: &Manifest) -> Vec<Danger> {
 
 /// Whether Argo CD removes an object that would take data with it.
 pub(super) fn removed<'a>(old: &'a Manifest, around: &Around<'a>) -> Option<Danger> {
-    if let Some(danger) = backups::removed(old, around) {
+    if let Some(danger) = backups::removed(old, around).or_else(|| backups::placeless(old, around)) {
         return Some(danger);
     }
     let pruning = around.pruning.of(old);

@@ -244,7 +244,7 @@ impl Pattern {
 /// A URL as Argo CD compares it.
 ///
 /// Reference: argo-cd 3.4 util/git/git.go `NormalizeGitURL`.
-fn normal(url: &str) -> String {
+pub(super) fn normal(url: &str) -> String {
     let url = url.trim().to_lowercase();
     let url = match url.split_once(':') {
         Some((host, path)) if host.contains('@') && !host.contains('/') && !path.starts_with("//") => {
@@ -257,7 +257,7 @@ fn normal(url: &str) -> String {
 }
 
 /// A URL without what is before its host.
-fn without_password(url: &str) -> String {
+pub(super) fn without_password(url: &str) -> String {
     match url.split_once("://").map(|(scheme, rest)| (scheme, rest.split_once('@'))) {
         Some((scheme, Some((user, rest)))) if !user.contains('/') => format!("{scheme}://{rest}"),
         _ => url.to_owned(),

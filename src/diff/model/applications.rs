@@ -110,6 +110,11 @@ impl Applications {
         self.by_project.get(project).map_or(&[], Vec::as_slice)
     }
 
+    /// Those of all projects, by project and name.
+    pub(super) fn all(&self) -> Vec<&Application> {
+        self.by_project.values().flatten().collect()
+    }
+
     /// Sorts them when all are there.
     pub(super) fn sorted(mut self) -> Self {
         self.by_project.values_mut().for_each(|all| all.sort());

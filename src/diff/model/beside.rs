@@ -41,6 +41,8 @@ struct Known {
     /// Kinds that CRDs define, and whether objects of them are in no namespace.
     scopes: BTreeMap<(String, String), bool>,
     applications: Vec<Manifest>,
+    /// Groups and kinds of all objects.
+    group_kinds: BTreeSet<(String, String)>,
 }
 
 impl Beside {
@@ -97,6 +99,11 @@ impl Beside {
         self.known().scopes.get(&(group.to_owned(), kind.to_owned())).copied()
     }
 
+    /// Groups and kinds of all objects.
+    pub(super) fn group_kinds(&self) -> &BTreeSet<(String, String)> {
+        &self.known().group_kinds
+    }
+
     fn known(&self) -> &Known {
         self.known.get_or_init(|| {
             let mut known = Known::default();
@@ -110,6 +117,7 @@ impl Beside {
                     if hosts.is_empty() || hosts.iter().any(|host| encrypts(placed, host, None) != Some(false)) {
                         known.encrypted.add(placed);
                     }
+                    known.group_kinds.insert((manifest.group().to_owned(), manifest.kind().to_owned()));
                     let kind = LISTED.iter().find(|kind| **kind == manifest.kind());
                     let defined = defined_scope(&manifest);
                     known.scopes.extend(defined.map(|((group, kind), is)| ((group.to_owned(), kind.to_owned()), is)));

@@ -1,10 +1,16 @@
 //! Backups that nothing makes any more, since what asked for them is removed.
 
+use std::collections::BTreeSet;
+
+use dry_files::diag::more::listed;
 use go_yaml::Value;
 
 use super::{Around, Danger, Severity, items};
 use crate::diff::model::{Placed, Side, Thing, number, word};
 use crate::manifest::Manifest;
+
+/// How many schedules are named.
+const NAMED_MAX: usize = 4;
 
 /// What a backup is of.
 enum Of {
@@ -54,6 +60,47 @@ pub(super) fn removed<'a>(old: &'a Manifest, around: &Around<'a>) -> Option<Dang
         };
         let text = format!("removed: no backups of {what} are made any more");
         Danger::said(Severity::Other, "removed", text, "check that something else makes backups").pruned(pruning)
+    })
+}
+
+fn is_location(object: &Manifest) -> bool {
+    (object.home_group(), object.kind()) == ("velero.io", "BackupStorageLocation")
+}
+
+/// A place of backups that takes none any more.
+///
+/// Reference: velero.io docs/main/disaster-case: read-only mode "prevents backup objects from being created or deleted".
+pub(super) fn unwritable(old: &Manifest, new: &Manifest) -> Option<Danger> {
+    let is_read_only = |object: &Manifest| word(object.object(), &["spec", "accessMode"]) == "ReadOnly";
+    (is_location(new) && is_read_only(new) && !is_read_only(old)).then(|| {
+        let text = "`accessMode: ReadOnly`: no backups are made in it, and none that are over are deleted".to_owned();
+        Danger::said(Severity::Other, "unsaved", text, "keep it so only while something is restored")
+    })
+}
+
+/// A place of backups that goes while schedules that stay make theirs in it.
+///
+/// Reference: velero.io docs/main/api-types/backupstoragelocation: backups that name none are in the one that is the default.
+pub(super) fn placeless<'a>(old: &'a Manifest, around: &Around<'a>) -> Option<Danger> {
+    let place = around.before(old);
+    let is_default = |object: &Manifest| {
+        object.object().at(&["spec", "default"]).and_then(Value::as_bool) == Some(true) || object.name() == "default"
+    };
+    let is_beside = |one: &&Placed<'a>| one.namespace == place.namespace;
+    let after = || around.model.after.all().iter().filter(is_beside).map(|one| one.manifest);
+    let has_default = after().any(|one| is_location(one) && is_default(one));
+    let uses = |schedule: &Manifest| match word(schedule.object(), &["spec", "template", "storageLocation"]) {
+        "" => is_default(old) && !has_default,
+        name => name == old.name(),
+    };
+    let schedules = after().filter(|one| (one.home_group(), one.kind()) == ("velero.io", "Schedule"));
+    let names: BTreeSet<String> =
+        schedules.filter(|one| uses(one)).map(|one| format!("Schedule {}", one.name())).collect();
+    let pruning = around.pruning.of(old);
+    (is_location(old) && pruning.removes() && !names.is_empty()).then(|| {
+        let makes = if names.len() == 1 { "makes" } else { "make" };
+        let text = format!("removed: {} {makes} no backups without it", listed(names, NAMED_MAX));
+        Danger::said(Severity::Other, "unsaved", text, "keep it until nothing makes backups in it").pruned(pruning)
     })
 }
 

@@ -16,16 +16,21 @@ const CLAIMED: [(&str, &str, &[&str]); 4] = [
     ("monitoring.coreos.com", "PrometheusAgent", &["spec", "storage"]),
 ];
 
-/// How long kinds keep data: group, kind, path.
+/// How long kinds keep data, or how many: group, kind, path of a value or of several by their keys, and what it is by default.
 ///
 /// Reference: prometheus-operator/prometheus-operator Documentation/api-reference/api.md `retention`; longhorn.io
 /// docs/snapshots-and-backups/scheduling-backups-and-snapshots `retain`; velero.io docs/main/how-velero-works, "Set a backup to
-/// expire"; cloudnative-pg docs/src/backup.md `retentionPolicy`.
-const KEPT: [(&str, &str, &[&str]); 4] = [
-    ("monitoring.coreos.com", "Prometheus", &["spec", "retention"]),
-    ("longhorn.io", "RecurringJob", &["spec", "retain"]),
-    ("velero.io", "Schedule", &["spec", "template", "ttl"]),
-    ("postgresql.cnpg.io", "Cluster", &["spec", "backup", "retentionPolicy"]),
+/// expire" (30 days); cloudnative-pg docs/src/backup.md `retentionPolicy`; cloudnative-pg.io plugin-barman-cloud, retention;
+/// access.crunchydata.com postgres-operator, "Managing Backup Retention"; volsync.readthedocs.io usage/restic; k8up.io docs, schedules.
+const KEPT: [(&str, &str, &[&str], &str); 8] = [
+    ("monitoring.coreos.com", "Prometheus", &["spec", "retention"], ""),
+    ("longhorn.io", "RecurringJob", &["spec", "retain"], ""),
+    ("velero.io", "Schedule", &["spec", "template", "ttl"], "720h0m0s"),
+    ("postgresql.cnpg.io", "Cluster", &["spec", "backup", "retentionPolicy"], ""),
+    ("barmancloud.cnpg.io", "ObjectStore", &["spec", "retentionPolicy"], ""),
+    ("postgres-operator.crunchydata.com", "PostgresCluster", &["spec", "backups", "pgbackrest", "global"], ""),
+    ("volsync.backube", "ReplicationSource", &["spec", "restic", "retain"], ""),
+    ("k8up.io", "Schedule", &["spec", "prune", "retention"], ""),
 ];
 
 /// Claims that are given up, and data that go earlier.
@@ -50,18 +55,36 @@ fn unclaimed(old: &Manifest, new: &Manifest) -> Option<Danger> {
     })
 }
 
-fn kept_less(old: &Manifest, new: &Manifest) -> Option<Danger> {
-    let path = row(&KEPT, new)?;
-    let (from, to) = (old.object().at(path)?, new.object().at(path)?);
+fn kept_less(old: &Manifest, new: &Manifest) -> Vec<Danger> {
+    let is_it = |(group, kind, ..): &&(&str, &str, &[&str], &str)| (new.home_group(), new.kind()) == (*group, *kind);
+    let Some((.., path, default)) = KEPT.iter().find(is_it) else { return Vec::new() };
+    let value = |object: &Manifest| object.object().at(path).cloned().unwrap_or_else(|| Value::from(*default));
+    let (was, now) = (value(old), value(new));
+    let field = path.last().unwrap_or(&"");
+    let changes: Vec<(&str, &Value, &Value)> = match (&was, &now) {
+        (Value::Mapping(was), Value::Mapping(now)) => {
+            // What else pgBackRest has is no count.
+            let is_count = |key: &str| *field != "global" || key.contains("-retention-") && !key.ends_with("-type");
+            let both = was.iter().filter_map(|(key, was)| Some((key.as_str(), was, now.get(key)?)));
+            both.filter(|(key, ..)| is_count(key)).collect()
+        }
+        (was, now) => vec![(field, was, now)],
+    };
     let shown = |value: &Value| match value {
         Value::Int(number) => number.to_string(),
         value => value.as_str().unwrap_or_default().to_owned(),
     };
-    (span(to)? < span(from)?).then(|| {
-        let field = path.last().unwrap_or(&"");
+    let is_less = |from: &Value, to: &Value| amount(to).zip(amount(from)).is_some_and(|(to, from)| to < from);
+    let danger = |(field, from, to): (&str, &Value, &Value)| {
         let text = format!("`{field}` {} → {}: what is older is deleted", shown(from), shown(to));
         Danger::said(Severity::DataLoss, "retention", text, "copy what shall be kept first")
-    })
+    };
+    changes.into_iter().filter(|(_, from, to)| is_less(from, to)).map(danger).collect()
+}
+
+/// A span, or a count that is written as a text.
+fn amount(value: &Value) -> Option<f64> {
+    value.as_str().and_then(|text| text.parse().ok()).or_else(|| span(value))
 }
 
 /// A count, or a time in seconds: `30d`, `720h0m0s`, `1w`.
