@@ -55,6 +55,7 @@ mod replaced;
 mod resources;
 mod rights;
 mod rollout;
+mod scheduling;
 mod sealed;
 mod severity;
 mod shields;
@@ -243,6 +244,9 @@ fn changed<'a>(old: &'a Manifest, new: &'a Manifest, pair: &Pair<'a>, around: &A
     found.extend(availability::scaled(old, new));
     found.extend(autoscaling::stopped(old, new));
     found.extend(autoscaling::lowered(old, new, around));
+    found.extend(autoscaling::emptied(old, new, around));
+    found.extend(autoscaling::triggers_gone(old, new));
+    found.extend(scheduling::impossible(old, new, around));
     found.extend(application::changed(old, new, around));
     found.extend(projects::changed(old, new, around));
     found.extend(sync_windows::narrowed(old, new, around));
@@ -252,6 +256,7 @@ fn changed<'a>(old: &'a Manifest, new: &'a Manifest, pair: &Pair<'a>, around: &A
     found.extend(rollout::strategy(old, new, around));
     found.extend(rollout::paused(old, new));
     found.extend(rollout::halted(old, new));
+    found.extend(rollout::unstepped(old, new));
     found.extend(rollout::killed(old, new));
     found.extend(rollout::probes(old, new, around));
     found.extend(ports::gone(old, new, around));
@@ -275,6 +280,7 @@ fn changed<'a>(old: &'a Manifest, new: &'a Manifest, pair: &Pair<'a>, around: &A
     found.extend(operators::changed(old, new));
     found.extend(volumes::replaced(old, new));
     found.extend(mounts::gone((old, new), around, &|mount| data_dirs::is_in_place(old, new, mount)));
+    found.extend(mounts::read_only(old, new));
     found.extend(data_dirs::moved(old, new));
     found.extend(databases::upgraded(old, new));
     found.extend(volumes::cannot_grow(old, new, around));

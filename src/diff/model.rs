@@ -177,6 +177,15 @@ impl<'a> Side<'a> {
         self.workloads(namespace).filter(chosen)
     }
 
+    /// Whether a label selector chooses Pods of a namespace that are known.
+    pub(super) fn has_pods(&self, namespace: &str, selector: &Value) -> bool {
+        let is_chosen = |one: &Placed<'_>| {
+            one.namespace == namespace
+                && pods::labels(one.manifest).is_some_and(|labels| chooses(selector, Some(labels)))
+        };
+        self.all.iter().any(is_chosen) || self.beside.has_pods(namespace, selector)
+    }
+
     /// The workloads whose Pods get what is sent to a Service.
     pub(super) fn served_by(&self, service: Placed<'_>) -> Vec<Placed<'a>> {
         match selector::of_service(service.manifest) {

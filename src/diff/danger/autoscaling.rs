@@ -82,22 +82,77 @@ pub(super) fn stopped(old: &Manifest, new: &Manifest) -> Option<Danger> {
     })
 }
 
-/// An autoscaler that may run half as many replicas as before, or fewer.
+/// The least, or the most, that runs, and the field that says it.
 ///
-/// Reference: kubernetes docs/tasks/run-application/horizontal-pod-autoscale; keda.sh docs/latest/reference/scaledobject-spec,
-/// `maxReplicaCount`: 100 is the default.
+/// Reference: kubernetes docs/tasks/run-application/horizontal-pod-autoscale; keda.sh docs/latest/reference/scaledobject-spec: 0 and 100
+/// are the defaults, and idleReplicaCount is for when no trigger is active; keda.sh docs/latest/scalers/cpu: it cannot scale to zero;
+/// knative.dev docs/serving/autoscaling/scale-bounds.
+fn bound<'m>(object: &'m Manifest, is_most: bool) -> Option<(&'static str, i64)> {
+    let value = object.object();
+    let of = |field: &'static str, default: Option<i64>| Some((field, number(value, &["spec", field]).or(default)?));
+    match (object.home_group(), object.kind()) {
+        ("autoscaling", "HorizontalPodAutoscaler") if is_most => of("maxReplicas", None),
+        ("autoscaling", "HorizontalPodAutoscaler") => of("minReplicas", Some(1)),
+        ("keda.sh", "ScaledObject") if is_most => of("maxReplicaCount", Some(100)),
+        ("keda.sh", "ScaledObject") => {
+            let mut triggers = items(value, &["spec", "triggers"]).iter().map(|one| word(one, &["type"]));
+            let is_load = triggers.all(|sort| matches!(sort, "cpu" | "memory"));
+            let idle = of("idleReplicaCount", None);
+            idle.or_else(|| of("minReplicaCount", Some(0))).filter(|_| !is_load)
+        }
+        ("serving.knative.dev", "Service" | "Configuration") => {
+            let annotation = |key: &str| -> Option<i64> {
+                let path = ["spec", "template", "metadata", "annotations", key];
+                word(value, &path).parse().ok()
+            };
+            let [field, older] = match is_most {
+                true => ["autoscaling.knative.dev/max-scale", "autoscaling.knative.dev/maxScale"],
+                false => ["autoscaling.knative.dev/min-scale", "autoscaling.knative.dev/minScale"],
+            };
+            let field_name = if is_most { "max-scale" } else { "min-scale" };
+            let count = annotation(field).or_else(|| annotation(older));
+            Some((field_name, count.or((!is_most).then_some(0))?)).filter(|(_, count)| !is_most || *count > 0)
+        }
+        _ => None,
+    }
+}
+
+/// An autoscaler that may run half as many replicas as before, or fewer.
 pub(super) fn lowered<'a>(old: &'a Manifest, new: &'a Manifest, around: &Around<'a>) -> Option<Danger> {
-    let (field, default) = match (new.home_group(), new.kind()) {
-        ("autoscaling", "HorizontalPodAutoscaler") => ("maxReplicas", None),
-        ("keda.sh", "ScaledObject") => ("maxReplicaCount", Some(100)),
-        _ => return None,
-    };
-    let most = |object: &Manifest| number(object.object(), &["spec", field]).or(default);
-    let (from, to) = (most(old)?, most(new)?);
+    let ((_, from), (field, to)) = (bound(old, true)?, bound(new, true)?);
     let is_lowered = to < from && to.saturating_mul(2) <= from && !around.ignores(new, &["spec", field]);
     is_lowered.then(|| {
         let text = format!("`{field}` {from} → {to}: at its busiest it runs no more than that");
         Danger::said(Severity::Other, "scaledLess", text, "check how many replicas it needs at its busiest")
+    })
+}
+
+/// An autoscaler that may take away all that runs.
+pub(super) fn emptied<'a>(old: &'a Manifest, new: &'a Manifest, around: &Around<'a>) -> Option<Danger> {
+    let ((_, from), (field, to)) = (bound(old, false)?, bound(new, false)?);
+    (from > 0 && to == 0 && !around.ignores(new, &["spec", field])).then(|| {
+        let when = if new.home_group() == "keda.sh" { "no trigger is active" } else { "there is nothing to do" };
+        let text = format!("`{field}` {from} → 0: nothing runs while {when}, and what comes then waits for a start");
+        Danger::said(Severity::Other, "scaledLess", text, "keep one where the first request must not wait")
+    })
+}
+
+/// Triggers of an autoscaler that go, and that none comes in place of.
+pub(super) fn triggers_gone(old: &Manifest, new: &Manifest) -> Option<Danger> {
+    if (new.home_group(), new.kind()) != ("keda.sh", "ScaledObject") {
+        return None;
+    }
+    let types = |object: &'_ Manifest| -> Vec<String> {
+        items(object.object(), &["spec", "triggers"]).iter().map(|one| word(one, &["type"]).to_owned()).collect()
+    };
+    let (was, now) = (types(old), types(new));
+    let count = |all: &[String], sort: &String| all.iter().filter(|one| *one == sort).count();
+    let comes = now.iter().any(|sort| count(&now, sort) > count(&was, sort));
+    let mut gone: Vec<&String> = was.iter().filter(|sort| count(&now, sort) < count(&was, sort)).collect();
+    gone.dedup();
+    (!comes && !gone.is_empty()).then(|| {
+        let text = format!("no longer scales by {}", listed(gone, 3));
+        Danger::said(Severity::Other, "unscaled", text, "check how many replicas it needs at its busiest")
     })
 }
 

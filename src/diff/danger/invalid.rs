@@ -47,6 +47,12 @@ fn reasons(object: &Manifest) -> BTreeSet<String> {
         ("apiextensions.k8s.io", "CustomResourceDefinition") => found.extend(definition(value)),
         ("argoproj.io", "Application") => found.extend(application(value)),
         ("cert-manager.io", "Certificate") => found.extend(certificate(value)),
+        // Reference: kedacore/keda apis/keda/v1alpha1/scaletriggers_types.go `ValidateTriggers`: asked by a webhook.
+        ("keda.sh", "ScaledObject" | "ScaledJob") => {
+            let is_empty =
+                value.at(&["spec", "triggers"]).and_then(Value::as_sequence).is_some_and(<[Value]>::is_empty);
+            found.extend(is_empty.then(|| "`triggers` has none".to_owned()));
+        }
         ("gateway.networking.k8s.io", "HTTPRoute") => found.extend(gateways::invalid(value)),
         _ => {}
     }

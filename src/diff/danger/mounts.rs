@@ -2,6 +2,7 @@
 
 use go_yaml::Value;
 
+use super::data_dirs::is_known;
 use super::{Around, Danger, Severity, before, items};
 use crate::diff::model::pods::{containers, spec};
 use crate::diff::model::{Thing, word};
@@ -73,6 +74,11 @@ pub(super) fn mounts(object: &Manifest) -> Vec<Mount<'_>> {
         templates.map(|claim| word(claim, &["metadata", "name"])).map(|name| (name, Source::Template(name)));
     let volumes =
         items(pods, &["volumes"]).iter().filter_map(|volume| Some((word(volume, &["name"]), source(volume)?)));
+    let is_set = |value: &Value, path: &[&str]| value.at(path).and_then(Value::as_bool) == Some(true);
+    let is_for_reading = |name: &str| {
+        let mut all = items(pods, &["volumes"]).iter().filter(|volume| word(volume, &["name"]) == name);
+        all.any(|volume| is_set(volume, &["persistentVolumeClaim", "readOnly"]))
+    };
     // A template goes before a volume of its name.
     let sources: Vec<(&str, Source<'_>)> = templates.chain(volumes).collect();
     let mut all = Vec::new();
@@ -84,7 +90,7 @@ pub(super) fn mounts(object: &Manifest) -> Vec<Mount<'_>> {
                 "" => word(mount, &["subPathExpr"]),
                 part => part,
             };
-            let is_read_only = mount.get("readOnly").and_then(Value::as_bool) == Some(true);
+            let is_read_only = is_set(mount, &["readOnly"]) || is_for_reading(volume);
             let path = word(mount, &["mountPath"]);
             all.push(Mount { container, volume, source: *source, part: part.trim_matches('/'), path, is_read_only });
         }
@@ -145,6 +151,29 @@ pub(super) fn gone<'a>(
         found.push(Danger::said(Severity::Outage, "volumeReplaced", text, advice));
     }
     found
+}
+
+/// Data that a container wrote and can only read from now on.
+///
+/// Reference: kubernetes docs/concepts/storage/volumes, "Read-only mounts".
+pub(super) fn read_only(old: &Manifest, new: &Manifest) -> Vec<Danger> {
+    let was = mounts(old);
+    let writes = |now: &Mount<'_>| {
+        was.iter().any(|one| {
+            (one.container, one.source, one.path) == (now.container, now.source, now.path) && !one.is_read_only
+        })
+    };
+    let all = mounts(new);
+    let turned = all.iter().filter(|now| now.is_read_only && !matches!(now.source, Source::Host(_)) && writes(now));
+    let danger = |now: &Mount<'_>| {
+        let (severity, effect) = match is_known(old, now.container, now.volume) {
+            true => (Severity::Outage, ", where it keeps its data: it does not run without"),
+            false => (Severity::Other, ": its writes fail"),
+        };
+        let text = format!("`{}` can no longer write to {} at {}{effect}", now.container, now.source, now.path);
+        Danger::said(severity, "readOnly", text, "keep it writable for what writes")
+    };
+    turned.map(danger).collect()
 }
 
 /// Whether the volume is there under its name, on something else.

@@ -95,7 +95,7 @@ fn name(of: &Placed<'_>) -> String {
 }
 
 /// Kinds that come from git as a rule, so that one that is named and not there is a mistake.
-const OF_GIT: [&str; 8] = [
+const OF_GIT: [&str; 10] = [
     "ConfigMap",
     "Secret",
     "Service",
@@ -104,6 +104,8 @@ const OF_GIT: [&str; 8] = [
     "CustomResourceDefinition",
     "Gateway",
     "AnalysisTemplate",
+    "Issuer",
+    "ClusterIssuer",
 ];
 
 /// A name that changed to one that nothing has, or that is nearly one that there is.
@@ -125,7 +127,8 @@ pub(super) fn missing<'a>(old: Option<&'a Manifest>, new: &'a Manifest, around: 
                 && was.how == one.how
                 && !now.iter().any(|now| now.thing == was.thing)
         });
-        let is_known = |was: &&Use| around.model.before.provides(&was.thing);
+        // Those of the cluster are often installed with their controller.
+        let is_known = |was: &&Use| was.thing.kind != "ClusterIssuer" && around.model.before.provides(&was.thing);
         let near = near(&one.thing, around).or_else(|| Some(replaced.filter(is_known)?.thing.name.clone()));
         if let Some(near) = near.filter(|_| around.model.is_whole) {
             found.push((one.thing.clone(), absent(one, &near)));
@@ -155,7 +158,10 @@ fn elsewhere(one: &Use, before: &[Use], around: &Around<'_>) -> Option<Danger> {
 
 fn absent(one: &Use, near: &str) -> Danger {
     let text = format!("names {}, which is not here: {}; did you mean `{near}`?", one.thing, effect(one.how, true));
-    Danger::said(Severity::Outage, "missing", text, "name one that there is, or add it before this change")
+    // What is issued serves until it is over.
+    let is_later = one.thing.kind.ends_with("Issuer");
+    let severity = if is_later { Severity::Other } else { Severity::Outage };
+    Danger::said(severity, "missing", text, "name one that there is, or add it before this change")
 }
 
 /// The nearest name of a kind in a namespace, where that is near.
@@ -173,9 +179,11 @@ pub(super) fn target<'a>(old: Option<&'a Manifest>, new: &'a Manifest, around: &
     let [before, after] = [&around.model.before, &around.model.after];
     let is_gone = before.provides(&thing);
     let is_replaced = was.as_ref().is_some_and(|was| before.provides(was));
-    (!after.provides(&thing) && (is_gone || is_replaced)).then(|| {
+    let near = near(&thing, around).filter(|_| old.is_none() && around.model.is_whole);
+    (!after.provides(&thing) && (is_gone || is_replaced || near.is_some())).then(|| {
         let why = if is_gone { "is no longer there" } else { "is not here: nothing is scaled" };
-        let text = format!("scales {thing}, which {why}");
+        let meant = near.map(|near| format!("; did you mean `{near}`?")).unwrap_or_default();
+        let text = format!("scales {thing}, which {why}{meant}");
         Danger::said(Severity::Other, "missing", text, "name the workload that it shall scale")
     })
 }

@@ -4,7 +4,7 @@ use go_yaml::Value;
 
 use super::availability::fewest;
 use super::mounts::{Source, mounts};
-use super::{Around, Danger, Severity, before};
+use super::{Around, Danger, Severity, before, items};
 use crate::diff::model::pods::{running, spec};
 use crate::diff::model::{Placed, Side, number, word};
 use crate::manifest::Manifest;
@@ -69,6 +69,45 @@ pub(super) fn paused(old: &Manifest, new: &Manifest) -> Option<Danger> {
     let is_set = |manifest: &Manifest| manifest.object().at(&["spec", field]).and_then(Value::as_bool) == Some(true);
     let advice = "take the field away when it shall run again";
     (is_set(new) && !is_set(old)).then(|| Danger::said(Severity::Other, "paused", text.to_owned(), advice))
+}
+
+/// A canary that no longer waits, or is no longer measured, before the new version gets everything.
+///
+/// Reference: argoproj/argo-rollouts docs/features/canary, "Mimicking Rolling Update": so it is without `steps`; docs/features/analysis.
+pub(super) fn unstepped(old: &Manifest, new: &Manifest) -> Option<Danger> {
+    let canary = |rollout: &'_ Manifest| rollout.object().at(&["spec", "strategy", "canary"]).cloned();
+    let is_rollout = (new.home_group(), new.kind()) == ("argoproj.io", "Rollout");
+    let (was, now) = (canary(old).filter(|_| is_rollout)?, canary(new)?);
+    let text = match () {
+        () if waits(&was) && !waits(&now) => {
+            "no step waits any more before the new version has all of it: what is wrong with it is everywhere at once"
+        }
+        () if measures(&was) && !measures(&now) => {
+            "nothing measures the new version any more: the rollout goes on whatever it does"
+        }
+        () => return None,
+    };
+    let advice = "keep a step that waits, or an analysis, before the last share";
+    Some(Danger::said(Severity::Other, "rollout", text.to_owned(), advice))
+}
+
+/// Whether a canary waits while the new version has a part alone.
+fn waits(canary: &Value) -> bool {
+    let mut share = 0;
+    for step in items(canary, &["steps"]) {
+        share = number(step, &["setWeight"]).unwrap_or(share);
+        let is_wait = ["pause", "analysis", "experiment"].iter().any(|key| step.get(key).is_some());
+        if is_wait && share < 100 {
+            return true;
+        }
+    }
+    false
+}
+
+fn measures(canary: &Value) -> bool {
+    let mut steps = items(canary, &["steps"]).iter();
+    let is_there = |value: &Value, key: &str| value.get(key).is_some_and(|part| !part.is_null());
+    is_there(canary, "analysis") || steps.any(|step| is_there(step, "analysis") || is_there(step, "experiment"))
 }
 
 /// Databases that their operator stops: group, kind, and the field that says so.

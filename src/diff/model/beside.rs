@@ -3,11 +3,12 @@
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::{Arc, OnceLock};
 
-use go_yaml::Value;
+use go_yaml::{Mapping, Value};
 
 use super::applications::Applications;
 use super::hosts::Hosts;
-use super::{LISTED, Placed, Thing, Through, encrypts, hosts, provided_by};
+use super::pods::labels;
+use super::{LISTED, Placed, Thing, Through, chooses, encrypts, hosts, provided_by};
 use crate::manifest::{Manifest, Source, defined_scope, read};
 
 /// An Application of the dry tree, and what it renders.
@@ -41,6 +42,8 @@ struct Known {
     /// Kinds that CRDs define, and whether objects of them are in no namespace.
     scopes: BTreeMap<(String, String), bool>,
     applications: Vec<Manifest>,
+    /// The namespaces and labels of Pods.
+    pods: Vec<(String, Mapping)>,
     /// Groups and kinds of all objects.
     group_kinds: BTreeSet<(String, String)>,
 }
@@ -99,6 +102,12 @@ impl Beside {
         self.known().scopes.get(&(group.to_owned(), kind.to_owned())).copied()
     }
 
+    /// Whether some Pods of a namespace are chosen, or may be: theirs may not be known.
+    pub(super) fn has_pods(&self, namespace: &str, selector: &Value) -> bool {
+        let is_place = |place: &str| place == namespace || place.is_empty();
+        self.known().pods.iter().any(|(place, labels)| is_place(place) && chooses(selector, Some(labels)))
+    }
+
     /// Groups and kinds of all objects.
     pub(super) fn group_kinds(&self) -> &BTreeSet<(String, String)> {
         &self.known().group_kinds
@@ -117,6 +126,8 @@ impl Beside {
                     if hosts.is_empty() || hosts.iter().any(|host| encrypts(placed, host, None) != Some(false)) {
                         known.encrypted.add(placed);
                     }
+                    let labels = labels(&manifest).cloned();
+                    known.pods.extend(labels.map(|labels| (placed.namespace.to_owned(), labels)));
                     known.group_kinds.insert((manifest.group().to_owned(), manifest.kind().to_owned()));
                     let kind = LISTED.iter().find(|kind| **kind == manifest.kind());
                     let defined = defined_scope(&manifest);

@@ -1,6 +1,6 @@
 //! The Pods that an object makes.
 
-use go_yaml::Value;
+use go_yaml::{Mapping, Value};
 
 use super::{items, number, word};
 use crate::manifest::Manifest;
@@ -33,6 +33,14 @@ pub(in crate::diff) fn spec(manifest: &Manifest) -> Option<&Value> {
     let (.., path) =
         SPECS.iter().find(|(group, kind, _)| (*group, *kind) == (manifest.home_group(), manifest.kind()))?;
     manifest.object().at(path)
+}
+
+/// The labels of the Pods that an object makes.
+pub(in crate::diff) fn labels(manifest: &Manifest) -> Option<&Mapping> {
+    let (.., path) =
+        SPECS.iter().find(|(group, kind, _)| (*group, *kind) == (manifest.home_group(), manifest.kind()))?;
+    let (_, template) = path.split_last()?;
+    manifest.object().at(&[template, &["metadata", "labels"]].concat()).and_then(Value::as_mapping)
 }
 
 /// The containers of Pods with their names, those that start them included.
