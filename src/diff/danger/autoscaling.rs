@@ -1,5 +1,7 @@
 //! Replicas that two set, and workloads that nothing scales any more.
 
+use std::collections::BTreeSet;
+
 use dry_files::diag::more::listed;
 use go_yaml::Value;
 
@@ -87,7 +89,7 @@ pub(super) fn stopped(old: &Manifest, new: &Manifest) -> Option<Danger> {
 /// Reference: kubernetes docs/tasks/run-application/horizontal-pod-autoscale; keda.sh docs/latest/reference/scaledobject-spec: 0 and 100
 /// are the defaults, and idleReplicaCount is for when no trigger is active; keda.sh docs/latest/scalers/cpu: it cannot scale to zero;
 /// knative.dev docs/serving/autoscaling/scale-bounds.
-fn bound<'m>(object: &'m Manifest, is_most: bool) -> Option<(&'static str, i64)> {
+fn bound(object: &Manifest, is_most: bool) -> Option<(&'static str, i64)> {
     let value = object.object();
     let of = |field: &'static str, default: Option<i64>| Some((field, number(value, &["spec", field]).or(default)?));
     match (object.home_group(), object.kind()) {
@@ -148,8 +150,7 @@ pub(super) fn triggers_gone(old: &Manifest, new: &Manifest) -> Option<Danger> {
     let (was, now) = (types(old), types(new));
     let count = |all: &[String], sort: &String| all.iter().filter(|one| *one == sort).count();
     let comes = now.iter().any(|sort| count(&now, sort) > count(&was, sort));
-    let mut gone: Vec<&String> = was.iter().filter(|sort| count(&now, sort) < count(&was, sort)).collect();
-    gone.dedup();
+    let gone: BTreeSet<&String> = was.iter().filter(|sort| count(&now, sort) < count(&was, sort)).collect();
     (!comes && !gone.is_empty()).then(|| {
         let text = format!("no longer scales by {}", listed(gone, 3));
         Danger::said(Severity::Other, "unscaled", text, "check how many replicas it needs at its busiest")

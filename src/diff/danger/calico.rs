@@ -95,7 +95,11 @@ pub(super) fn changed<'a>(old: &'a Manifest, new: &'a Manifest, around: &Around<
         let is_open = |rules: &[Rule<'_>]| rules.iter().any(|rule| rule.action == "Allow" && rule.matches.is_empty());
         match opened(&was, &now) {
             Some(text) => found.push(security(text.to_owned())),
-            None if is_open(&now) && !is_open(&was) => found.push(security(way.2.to_owned())),
+            None if is_open(&now) && !is_open(&was) => {
+                let is_plain = !now.iter().any(|rule| rule.action == "Deny");
+                let but = if is_plain { "" } else { ", but for what a rule before it denies" };
+                found.push(security(format!("{}{but}", way.2)));
+            }
             None => found.extend(reordered(old, new, way.0, around).map(security)),
         }
     }

@@ -78,6 +78,13 @@ pub(super) fn opened(old: &Manifest, new: &Manifest) -> Option<Danger> {
                 security(format!("`accessPolicy: {}`: those may connect whom nothing authorizes", policy(new)))
             })
         }
+        // Each that is named has to be met.
+        "AuthorizationPolicy" => {
+            let [was, now] = [old, new].map(|one| items(one.object(), &["spec", "requiredAuthenticationRefs"]));
+            let is_less = !now.is_empty() && now.len() < was.len() && now.iter().all(|one| was.contains(one));
+            let text = "`requiredAuthenticationRefs` has fewer: those may connect who meet the others alone";
+            is_less.then(|| security(text.to_owned()))
+        }
         "MeshTLSAuthentication" => {
             comes(&["identities"], "*").then(|| security("every identity of the mesh is authorized".to_owned()))
         }
@@ -95,33 +102,34 @@ pub(super) fn restricts(server: &Manifest) -> bool {
     !policy(server).ends_with("-unauthenticated") && policy(server) != "audit"
 }
 
-/// By which mesh the Pods of a workload have a proxy: its own word goes before that of its namespace.
+/// By which mesh the Pods of a workload are served, if by any; none where that is not known. Their own word goes before that of their
+/// namespace.
 ///
-/// Reference: linkerd.io docs/features/proxy-injection; istio.io docs/setup/additional-setup/sidecar-injection, docs/ambient.
+/// Reference: linkerd.io docs/features/proxy-injection; istio.io docs/setup/additional-setup/sidecar-injection; docs/ambient/usage,
+/// "Add workloads": ztunnel takes the place of a proxy.
 fn mesh<'a>(workload: Placed<'a>, side: &Side<'a>) -> Option<Option<&'static str>> {
     let pods = workload.manifest.object().at(&["spec", "template"])?;
-    let namespaces = side.listed("Namespace").map(|one| one.manifest);
-    let namespace = namespaces.into_iter().find(|one| one.name() == workload.namespace).map(Manifest::object);
-    let of = |value: &'a Value, list: &str, key: &str| value.at(&["metadata", list, key]).and_then(Value::as_str);
-    let linkerd = |value: &'a Value| of(value, "annotations", "linkerd.io/inject").map(|word| word != "disabled");
-    let key = "sidecar.istio.io/inject";
-    let istio_pods = of(pods, "labels", key).or_else(|| of(pods, "annotations", key)).map(|word| word == "true");
-    let istio_of = |value: &'a Value| {
-        let is_ambient = of(value, "labels", "istio.io/dataplane-mode") == Some("ambient");
-        let by_label = of(value, "labels", "istio-injection").map(|word| word == "enabled");
-        let by_revision = of(value, "labels", "istio.io/rev").map(|_| true);
-        is_ambient.then_some(true).or(by_label).or(by_revision)
+    let mut namespaces = side.listed("Namespace").map(|one| one.manifest);
+    let namespace = namespaces.find(|one| one.name() == workload.namespace).map(Manifest::object);
+    let word = |value: &'a Value, list: &str, key: &str| value.at(&["metadata", list, key]).and_then(Value::as_str);
+    let linkerd = |value: &'a Value| word(value, "annotations", "linkerd.io/inject").map(|word| word != "disabled");
+    let sidecar = "sidecar.istio.io/inject";
+    let is_ambient = |value: &'a Value| word(value, "labels", "istio.io/dataplane-mode").map(|word| word == "ambient");
+    let ambient = is_ambient(pods).or_else(|| namespace.and_then(is_ambient));
+    let own_istio = word(pods, "labels", sidecar).or_else(|| word(pods, "annotations", sidecar));
+    let of_namespace = |value: &'a Value| {
+        let by_label = word(value, "labels", "istio-injection").map(|word| word == "enabled");
+        by_label.or_else(|| word(value, "labels", "istio.io/rev").map(|_| true))
     };
-    let own = [linkerd(pods).map(|is| (is, "Linkerd")), istio_pods.map(|is| (is, "Istio"))];
-    let of_namespace =
-        namespace.map(|value| [linkerd(value).map(|is| (is, "Linkerd")), istio_of(value).map(|is| (is, "Istio"))]);
-    let words = own.into_iter().flatten().chain(of_namespace.into_iter().flatten().flatten());
-    let mut words: Vec<(bool, &str)> = words.collect();
-    words.dedup_by_key(|(_, mesh)| *mesh);
-    match words.iter().find(|(is, _)| *is) {
-        Some((_, mesh)) => Some(Some(mesh)),
+    let istio = own_istio.map(|word| word == "true").or_else(|| namespace.and_then(of_namespace));
+    let meshes = [
+        ("Linkerd", linkerd(pods).or_else(|| namespace.and_then(linkerd))),
+        ("Istio", ambient.filter(|is| *is).or(istio)),
+    ];
+    match meshes.iter().find(|(_, is)| *is == Some(true)) {
+        Some((mesh, _)) => Some(Some(mesh)),
         // What a namespace that is not known says may be otherwise.
-        None if namespace.is_some() || !words.is_empty() => Some(None),
+        None if namespace.is_some() || meshes.iter().any(|(_, is)| is.is_some()) => Some(None),
         None => None,
     }
 }

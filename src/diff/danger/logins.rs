@@ -47,7 +47,7 @@ impl Access {
             return None;
         }
         let is_login = LOGINS.iter().any(|key| field(object, key).is_some());
-        let url = || field(object, "url").filter(|url| is_login && url.contains([':', '/']));
+        let url = || field(object, "url").filter(|url| is_login && url.contains("://") || url.contains('@'));
         match word(object.object(), &["metadata", "labels", "argocd.argoproj.io/secret-type"]) {
             "repository" => Some(Self::Repository(normal(&url()?))),
             "repo-creds" => Some(Self::Repositories(normal(&url()?))),

@@ -1,6 +1,7 @@
 //! Syncs that wait for what only comes later in them.
 
 use super::{Around, Danger, Severity};
+use crate::diff::model::pods::replicas;
 use crate::diff::model::{How, Placed, provided_by, uses, word};
 use crate::manifest::Manifest;
 
@@ -25,7 +26,9 @@ const AWAITED: [&str; 6] = ["Job", "Pod", "Deployment", "StatefulSet", "DaemonSe
 
 /// Pods that need something to start which the sync makes only after them: it waits for them, and never gets there.
 pub(super) fn deadlocked<'a>(new: &'a Manifest, around: &Around<'a>) -> Option<Danger> {
-    let own = order(new).filter(|_| AWAITED.contains(&new.kind()))?;
+    // One without Pods is healthy at once.
+    let is_awaited = AWAITED.contains(&new.kind()) && replicas(new) != Some(0);
+    let own = order(new).filter(|_| is_awaited)?;
     let place = around.after(new);
     let is_needed = |how: How| matches!(how, How::Environment | How::SubPath | How::Files | How::Claim | How::Pods);
     let needed = uses(place).into_iter().filter(|one| is_needed(one.how) && !one.is_optional);

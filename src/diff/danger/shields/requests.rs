@@ -90,7 +90,7 @@ fn covers(one: &Value, other: &Value) -> bool {
         (pattern, text) => pattern == text || !text.is_empty() && is_prefix(pattern, text),
     };
     let headers = |list| items(one, &[list]).iter().all(|header| items(other, &[list]).contains(header));
-    ["method", "path", "host"].iter().all(|key| is_met(key)) && headers("headers") && headers("headerMatches")
+    ["method", "path", "host"].iter().all(is_met) && headers("headers") && headers("headerMatches")
 }
 
 /// Whether an expression is a plain beginning with `.*` behind it, and a text begins so.
