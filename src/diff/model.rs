@@ -92,7 +92,7 @@ pub(super) struct Side<'a> {
 /// What there is, and who needs it.
 #[derive(Debug)]
 struct Links<'a> {
-    provided: BTreeSet<Thing>,
+    provided: BTreeMap<Thing, Vec<Placed<'a>>>,
     users: BTreeMap<Thing, Vec<(Placed<'a>, Use)>>,
 }
 
@@ -243,12 +243,17 @@ impl<'a> Side<'a> {
 
     /// Whether some object is, or makes, the thing.
     pub(super) fn provides(&self, thing: &Thing) -> bool {
-        self.links().provided.contains(thing) || self.beside.provides(thing)
+        self.links().provided.contains_key(thing) || self.beside.provides(thing)
+    }
+
+    /// The objects that are, or make, a thing.
+    pub(super) fn makers(&self, thing: &Thing) -> &[Placed<'a>] {
+        self.links().provided.get(thing).map_or(&[], Vec::as_slice)
     }
 
     /// The things of a kind in a namespace, by name.
     pub(super) fn provided(&self, kind: &str, namespace: &str) -> impl Iterator<Item = &Thing> {
-        self.links().provided.iter().filter(move |thing| thing.kind == kind && thing.namespace == namespace)
+        self.links().provided.keys().filter(move |thing| thing.kind == kind && thing.namespace == namespace)
     }
 
     /// Who needs a thing, and how.
@@ -284,12 +289,16 @@ impl<'a> Side<'a> {
     fn links(&self) -> &Links<'a> {
         self.links.get_or_init(|| {
             let mut users: BTreeMap<Thing, Vec<(Placed<'a>, Use)>> = BTreeMap::new();
+            let mut provided: BTreeMap<Thing, Vec<Placed<'a>>> = BTreeMap::new();
             for placed in &self.all {
+                for thing in provided_by(*placed) {
+                    provided.entry(thing).or_default().push(*placed);
+                }
                 for one in uses(*placed) {
                     users.entry(one.thing.clone()).or_default().push((*placed, one));
                 }
             }
-            Links { provided: self.all.iter().flat_map(|placed| provided_by(*placed)).collect(), users }
+            Links { provided, users }
         })
     }
 }

@@ -113,6 +113,9 @@ pub(super) fn changed<'a>(old: &'a Manifest, new: &'a Manifest, around: &Around<
 /// equal ones are by name.
 fn reordered<'a>(old: &'a Manifest, new: &'a Manifest, direction: &str, around: &Around<'a>) -> Option<String> {
     let (was, now) = (order(old), order(new));
+    if was == now {
+        return None;
+    }
     let others =
         around.model.after.all().iter().filter(|one| is_policy(one.manifest) && one.manifest.name() != new.name());
     let beside = others.filter(|one| {
@@ -131,7 +134,7 @@ fn reordered<'a>(old: &'a Manifest, new: &'a Manifest, direction: &str, around: 
             true => [policy, other],
             false => [other, policy],
         };
-        let is_flipped = was != now && before(was, of_other) != before(now, of_other);
+        let is_flipped = before(was, of_other) != before(now, of_other);
         let what = opened(&deciding(&sides(was, old), direction), &deciding(&sides(now, new), direction));
         what.filter(|_| is_flipped).map(|what| {
             let shown = |order: Option<f64>| order.map_or("none".to_owned(), |order| order.to_string());

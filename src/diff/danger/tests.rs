@@ -1,5 +1,5 @@
 use super::*;
-use crate::diff::{ObjectDiff, Options, Syncs, compare};
+use crate::diff::{Beside, ObjectDiff, Options, Sides, Syncs, compare, compare_all};
 use crate::manifest::{Source, read};
 
 fn manifests(text: &str) -> Vec<Manifest> {
@@ -103,6 +103,33 @@ fn changes_have_the_dangers_that_the_documentation_gives_them() {
         }
     }
     assert!(wrong.is_empty(), "{} of {}:\n{}", wrong.len(), cases.len(), wrong.join("\n"));
+}
+
+#[test]
+fn what_does_not_change_is_no_danger() {
+    let mut wrong = Vec::new();
+    for case in cases() {
+        for side in [&case.old, &case.new] {
+            let options = Options { syncs: case.syncs.clone(), ..Options::default() };
+            let found = compare(&manifests(side), &manifests(side), &options);
+            wrong.extend(found.first().map(|diff| format!("{}: {:?}", case.change, diff.dangers)));
+        }
+    }
+    assert!(wrong.is_empty(), "{}", wrong.join("\n"));
+}
+
+#[test]
+fn a_sync_waits_for_what_comes_later_in_its_own_application_alone() {
+    let hook = "{apiVersion: v1, kind: Pod, metadata: {name: a, annotations: {argocd.argoproj.io/hook: PreSync}}, spec: {containers: \
+         [{name: a, envFrom: [{configMapRef: {name: c}}]}]}}";
+    let map = "{apiVersion: v1, kind: ConfigMap, metadata: {name: c}}";
+    let side = |new: &str| Sides { old: Vec::new(), new: manifests(new), options: Options::default() };
+    let kinds = |paths: &[Sides]| -> Vec<&str> {
+        let all = compare_all(paths, &Beside::default()).into_iter().flatten();
+        all.flat_map(|diff| diff.dangers).map(|danger| danger.kind()).collect()
+    };
+    assert_eq!(kinds(&[side(&format!("{hook}\n---\n{map}\n"))]), ["deadlock"]);
+    assert!(kinds(&[side(hook), side(map)]).is_empty());
 }
 
 #[test]

@@ -2,7 +2,7 @@
 
 use super::{Around, Danger, Severity};
 use crate::diff::model::pods::replicas;
-use crate::diff::model::{How, Placed, provided_by, uses, word};
+use crate::diff::model::{How, Placed, uses, word};
 use crate::manifest::Manifest;
 
 /// When a sync applies an object: the phase, then the wave.
@@ -34,14 +34,13 @@ pub(super) fn deadlocked<'a>(new: &'a Manifest, around: &Around<'a>) -> Option<D
     let needed = uses(place).into_iter().filter(|one| is_needed(one.how) && !one.is_optional);
     let missing = needed.filter(|one| !around.model.before.provides(&one.thing));
     missing.into_iter().find_map(|one| {
-        let makes = |object: &&Placed<'a>| provided_by(**object).contains(&one.thing);
-        let makers: Vec<&Placed<'a>> = around.model.after.all().iter().filter(makes).collect();
-        let is_later = |maker: &&&Placed<'a>| {
-            let is_own = around.siblings.iter().any(|sibling| std::ptr::eq(sibling, maker.manifest));
-            is_own && order(maker.manifest).is_some_and(|order| order > own)
+        let makers = around.model.after.makers(&one.thing);
+        let is_later = |maker: &Placed<'a>| {
+            let is_own = || around.siblings.iter().any(|sibling| std::ptr::eq(sibling, maker.manifest));
+            order(maker.manifest).is_some_and(|order| order > own) && is_own()
         };
         let first = makers.iter().filter_map(|maker| order(maker.manifest)).min()?;
-        makers.iter().all(|maker| is_later(&maker)).then(|| {
+        makers.iter().all(is_later).then(|| {
             let text = format!(
                 "needs {}, which a sync makes only after it ({} before {}): the sync waits for it, and gets no further",
                 one.thing,
