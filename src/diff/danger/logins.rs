@@ -7,7 +7,7 @@ use go_yaml::Value;
 
 use super::projects::{normal, without_password};
 use super::text::verb;
-use super::{Around, Danger, Severity};
+use super::{Around, Danger, Severity, items};
 use crate::diff::model::word;
 use crate::manifest::Manifest;
 
@@ -43,12 +43,14 @@ impl Access {
     ///
     /// Reference: argo-cd 3.4 docs/operator-manual/declarative-setup.md, "Repositories", "Repository Credentials", "Clusters".
     fn of(object: &Manifest) -> Option<Self> {
-        if (object.home_group(), object.kind()) != ("", "Secret") {
-            return None;
-        }
-        let is_login = LOGINS.iter().any(|key| field(object, key).is_some());
+        let labels: &[&str] = match (object.home_group(), object.kind()) {
+            ("", "Secret") => &["metadata", "labels"],
+            ("external-secrets.io", "ExternalSecret") => &["spec", "target", "template", "metadata", "labels"],
+            _ => return None,
+        };
+        let is_login = LOGINS.iter().any(|key| has(object, key));
         let url = || field(object, "url").filter(|url| is_login && url.contains("://") || url.contains('@'));
-        match word(object.object(), &["metadata", "labels", "argocd.argoproj.io/secret-type"]) {
+        match word(object.object(), &[labels, &["argocd.argoproj.io/secret-type"]].concat()) {
             "repository" => Some(Self::Repository(normal(&url()?))),
             "repo-creds" => Some(Self::Repositories(normal(&url()?))),
             "cluster" => field(object, "server").filter(|url| url.contains("://")).map(Self::Cluster),
@@ -65,8 +67,25 @@ impl Access {
     }
 }
 
+/// Whether a Secret has a key, or one that is made by a template has.
+fn has(secret: &Manifest, key: &str) -> bool {
+    let value = secret.object();
+    let fetched = items(value, &["spec", "data"]).iter().any(|one| word(one, &["secretKey"]) == key);
+    fetched
+        || [&["stringData", key][..], &["data", key], &[&TEMPLATE[..], &[key]].concat()]
+            .iter()
+            .any(|path| value.at(path).is_some())
+}
+
+/// Where an ExternalSecret has the values of its Secret, which may have `{{` in them.
+const TEMPLATE: [&str; 4] = ["spec", "target", "template", "data"];
+
 /// A value of a Secret, where it is readable text.
 fn field(secret: &Manifest, key: &str) -> Option<String> {
+    let template = word(secret.object(), &[&TEMPLATE[..], &[key]].concat());
+    if !template.is_empty() {
+        return (!template.contains("{{")).then(|| template.to_owned());
+    }
     if let Some(text) = secret.object().at(&["stringData", key]).and_then(Value::as_str) {
         return Some(text.to_owned());
     }
