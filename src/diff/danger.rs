@@ -280,7 +280,7 @@ fn changed<'a>(old: &'a Manifest, new: &'a Manifest, pair: &Pair<'a>, around: &A
     found.extend(operators::changed(old, new));
     found.extend(volumes::replaced(old, new));
     found.extend(mounts::gone((old, new), around, &|mount| data_dirs::is_in_place(old, new, mount)));
-    found.extend(mounts::read_only(old, new));
+    found.extend(data_dirs::read_only(old, new));
     found.extend(data_dirs::moved(old, new));
     found.extend(databases::upgraded(old, new));
     found.extend(volumes::cannot_grow(old, new, around));

@@ -221,3 +221,26 @@ pub(super) fn moved(old: &Manifest, new: &Manifest) -> Vec<Danger> {
     }
     found
 }
+
+/// Data that a container wrote and can only read from now on.
+///
+/// Reference: kubernetes docs/concepts/storage/volumes, "Read-only mounts".
+pub(super) fn read_only(old: &Manifest, new: &Manifest) -> Vec<Danger> {
+    let was = mounts(old);
+    let writes = |now: &Mount<'_>| {
+        was.iter().any(|one| {
+            (one.container, one.source, one.path) == (now.container, now.source, now.path) && !one.is_read_only
+        })
+    };
+    let all = mounts(new);
+    let turned = all.iter().filter(|now| now.is_read_only && !matches!(now.source, Source::Host(_)) && writes(now));
+    let danger = |now: &Mount<'_>| {
+        let (severity, effect) = match is_known(old, now.container, now.volume) {
+            true => (Severity::Outage, ", where it keeps its data: it does not run without"),
+            false => (Severity::Other, ": its writes fail"),
+        };
+        let text = format!("`{}` can no longer write to {} at {}{effect}", now.container, now.source, now.path);
+        Danger::said(severity, "readOnly", text, "keep it writable for what writes")
+    };
+    turned.map(danger).collect()
+}
