@@ -67,6 +67,11 @@ impl Rule {
         self.written.is_for_all()
     }
 
+    /// Whether what its templates make is what they say with values in it: only then has an ApplicationSet a copy.
+    pub(crate) fn only_inserts(&self) -> bool {
+        self.written.only_inserts()
+    }
+
     /// The repository that it leads to, where that is another one.
     pub(crate) fn repo_url(&self) -> Option<&str> {
         self.compiled.templates.as_ref()?.repo_url.as_deref()

@@ -314,13 +314,13 @@ pub(crate) fn judged_by(policy: Policy, tree: &Tree<'_>, renderers: &Renderers) 
             let limit = policy.settings.limits.applications;
             let written =
                 discovery.discover(tree.files, &policy.applications, &policy.plain, limit).map_err(&unreadable)?;
-            Some(usual_branch(&written, head.as_ref()))
+            Some(usual_branch(&written, head.as_ref(), &[]))
         }
         named => named.clone(),
     };
     let discovered = policy.discover(&mut discovery, tree.files, named.as_ref(), head.as_ref(), &with);
     let discovered = discovered.map_err(&unreadable)?;
-    let dry_branch = named.unwrap_or_else(|| usual_branch(&discovered, head.as_ref()));
+    let dry_branch = named.unwrap_or_else(|| usual_branch(&discovered, head.as_ref(), &policy.settings.dry_branches));
     let view = View::new(tree.files);
     let branches = tree.repository.into_iter().flat_map(|(_, names)| names.branches(&refs)).map(|(branch, _)| branch);
     let context = Context {
@@ -458,10 +458,11 @@ fn many_branches(
     Ok(too_many(dry_branch, hydrated.iter().copied(), std::iter::empty(), is_there, policy.settings.limits.branches))
 }
 
-/// The branch that most Applications name.
-fn usual_branch(discovered: &Discovered, head: Option<&BranchName>) -> BranchName {
+/// The branch that most Applications name, of the dry branches where settings name any.
+fn usual_branch(discovered: &Discovered, head: Option<&BranchName>, dry_branches: &[BranchName]) -> BranchName {
     let main = || BranchName::new("main").expect("a branch name");
-    let default = head.cloned().unwrap_or_else(main);
+    let is_dry = |branch: &BranchName| dry_branches.is_empty() || dry_branches.contains(branch);
+    let default = head.filter(|head| is_dry(head)).or(dry_branches.first()).cloned().unwrap_or_else(main);
     let mut counts: BTreeMap<BranchName, usize> = BTreeMap::new();
     // The revision of a chart from elsewhere is a version.
     for application in discovered.applications.iter().filter(|application| application.has_own_source()) {
@@ -471,7 +472,7 @@ fn usual_branch(discovered: &Discovered, head: Option<&BranchName>) -> BranchNam
         };
         *counts.entry(named.unwrap_or_else(|| default.clone())).or_default() += 1;
     }
-    let usual = counts.into_iter().rev().max_by_key(|(_, count)| *count);
+    let usual = counts.into_iter().filter(|(branch, _)| is_dry(branch)).rev().max_by_key(|(_, count)| *count);
     usual.map_or(default, |(branch, _)| branch)
 }
 

@@ -32,6 +32,9 @@ pub(crate) struct BranchPattern {
     /// How many Applications hydrate by it, of those that render now.
     #[serde(skip)]
     hydrate: usize,
+    /// Whether ApplicationSets have copies by it: it only inserts values.
+    #[serde(skip)]
+    copies_sets: bool,
 }
 
 /// A plain Application.
@@ -110,13 +113,15 @@ pub(super) fn all(judged: &Judged, tree: &Tree<'_>, attempts: &[Attempt<'_>]) ->
         .map(|pattern| (worth(&pattern, objects.len()), pattern))
         .filter(|(worth, _)| *worth > 0)
         .collect();
-    found.sort_by_key(|(worth, pattern)| std::cmp::Reverse((pattern.apart, pattern.hydrate, *worth)));
+    let has_sets = !judged.discovered.sets.is_empty();
+    let copied = |pattern: &BranchPattern| has_sets && pattern.copies_sets;
+    found.sort_by_key(|(worth, pattern)| std::cmp::Reverse((pattern.apart, pattern.hydrate, copied(pattern), *worth)));
     let mut seen = BTreeSet::new();
     let mut patterns: Vec<BranchPattern> = found.into_iter().map(|(_, pattern)| pattern).collect();
     patterns.retain(|pattern| seen.insert((pattern.branches.clone(), pattern.without, pattern.alike)));
     patterns.truncate(SHOWN_MAX);
     patterns.extend(pattern("environments/main", &objects));
-    patterns.sort_by_key(|pattern| std::cmp::Reverse((pattern.apart, pattern.hydrate)));
+    patterns.sort_by_key(|pattern| std::cmp::Reverse((pattern.apart, pattern.hydrate, copied(pattern))));
     patterns
 }
 
@@ -169,7 +174,8 @@ fn pattern(text: &str, objects: &[Plain<'_>]) -> Option<BranchPattern> {
     let is_file = |branch: &String| [".yaml", ".yml", ".json"].iter().any(|end| branch.ends_with(end));
     let is_some = !branches.is_empty() && branches.len() <= BRANCHES_MAX && !branches.iter().any(is_file);
     let branches = branches.into_iter().collect();
-    is_some.then(|| BranchPattern { pattern: text.to_owned(), branches, without, alike, apart, hydrate })
+    let copies_sets = rule.only_inserts();
+    is_some.then(|| BranchPattern { pattern: text.to_owned(), branches, without, alike, apart, hydrate, copies_sets })
 }
 
 /// The Applications of a branch whose name no other one there has.
