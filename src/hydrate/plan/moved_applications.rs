@@ -17,8 +17,8 @@ use super::{Done, Failing, Hydration, Stage};
 use crate::argo::{AppName, Application, BranchName, Identity, PAUSED};
 use crate::hydrate::dry_tree::{DryTree, Former};
 use crate::hydrate::failed_render::FailedBranch;
+use crate::hydrate::state::{Moved, Run};
 use crate::known::Basis;
-use crate::owners::snapshot::Snapshot;
 use crate::render;
 
 pub(crate) use departures::{Departures, on_no_branch};
@@ -62,32 +62,25 @@ pub(crate) fn paused(
 }
 
 /// Why `branch` does not take what it gets: an Application that moves to it is held where it was, and would be deployed from here as it
-/// is not to be.
+/// is not to be. What may have been held then counts as held where a hydrated commit is made again.
 pub(crate) fn held_elsewhere(
     branch: &BranchName,
     tree: &DryTree,
     former: &Former,
-    found: &Snapshot<'_>,
+    run: &Run<'_>,
 ) -> Option<Diagnostic> {
-    if found.holds.is_empty() {
+    let is_made_again = run.moved == Moved::NotMade;
+    if run.found.holds.is_empty() && !is_made_again {
         return None;
     }
     let is_there = |one: &Application| former.applications.iter().any(|there| name_of(there) == name_of(one));
+    let before = former.tree.iter().flat_map(|tree| tree.hydrated()).filter(|_| is_made_again);
+    let before: BTreeMap<Name, &BranchName> =
+        before.map(|application| (name_of(application), application.environment_branch())).collect();
     tree.applications(branch).filter(|application| !is_there(application)).find_map(|application| {
         let is_on = |other: &BranchName| tree.applications(other).any(|there| name_of(there) == name_of(application));
-        let from = found.held_elsewhere((branch, application), is_on)?;
-        Some(moves_held(application, from))
-    })
-}
-
-/// Why `branch` may not take what it gets: an Application that moves to it was of another branch at the dry commit that it shows.
-pub(crate) fn came_from_another(branch: &BranchName, tree: &DryTree, former: &Former) -> Option<Diagnostic> {
-    let before: BTreeMap<Name, &BranchName> = {
-        let all = former.tree.iter().flat_map(|tree| tree.hydrated());
-        all.map(|application| (name_of(application), application.environment_branch())).collect()
-    };
-    tree.applications(branch).find_map(|application| {
-        let from = before.get(&name_of(application)).filter(|from| **from != branch)?;
+        let held = || run.found.held_elsewhere((branch, application), is_on);
+        let from = before.get(&name_of(application)).copied().filter(|from| *from != branch).or_else(held)?;
         Some(moves_held(application, from))
     })
 }
