@@ -106,6 +106,46 @@ fn a_push_without_a_fetch_does_not_repeat_what_is_pushed_already() {
     );
 }
 
+/// The error of the last commit is the only one: a push as one commit would not help.
+#[test]
+fn of_two_commits_of_which_the_last_fails_only_its_error_is_one() {
+    let (_lab, _server, clone) = team();
+    clone.commit("one", &[("apps/web/prod/config.yaml", &config_map("web", "one"))]);
+    clone.commit("slip", &[("apps/web/prod/config.yaml", SLIP)]);
+    let told = push(&clone, &["origin", "main"], &[]).exits(1).stderr;
+    let errors: Vec<&str> = told.lines().filter(|line| line.starts_with("error: ")).collect();
+    let blocked = "error: push blocked: this commit does not hydrate everywhere";
+    let expected = ["error: not valid YAML: did not find expected node content", blocked];
+    assert_eq!(errors[..2], expected, "{told}");
+    let before = "the last of these 2 commits fails on `environments/prod`, but those before it are hydrated there: it has another";
+    assert!(told.replace("\n  ", " ").contains(before) && !told.contains("as one commit"), "{told}");
+}
+
+/// What was pushed without a fetch is counted from what the remote has, and is no part of what these commits do.
+#[test]
+fn commits_that_the_remote_has_already_are_not_said_to_leave_a_branch_otherwise() {
+    let (_lab, _server, clone) = team();
+    let (file, text) = application("web", "prod");
+    let paused = text.replace("metadata:\n", "metadata:\n  annotations: {git-hydrate/paused: 'true'}\n");
+    clone.commit("one", &[("apps/web/prod/config.yaml", &config_map("web", "one"))]);
+    push(&clone, &["origin", "main"], &[]).success();
+    // Alone, this leaves what was there before the first.
+    clone.commit("pause", &[(&file, &paused)]);
+    let told = push(&clone, &["origin", "main"], &[]).success();
+    assert!(!told.stderr.contains("one by one"), "{}", told.stderr);
+    for value in ["two", "three"] {
+        clone.commit(value, &[("apps/api/prod/config.yaml", &config_map("api", value))]);
+    }
+    let told = push(&clone, &["origin", "main"], &[]).success();
+    assert!(!told.stderr.contains("one by one"), "{}", told.stderr);
+    // These do.
+    clone.commit("resume and change", &[(&file, &text), ("apps/web/prod/config.yaml", &config_map("web", "four"))]);
+    clone.commit("pause", &[(&file, &paused)]);
+    let told = push(&clone, &["origin", "main"], &[]).exits(1).stderr;
+    let otherwise = "these 2 commits leave `environments/prod` otherwise than the last one alone";
+    assert!(told.replace("\n  ", " ").contains(otherwise), "{told}");
+}
+
 /// The branch does not show the remote's commit, since an object would leave by it.
 #[test]
 fn a_push_after_one_that_was_held_is_compared_with_the_branch() {

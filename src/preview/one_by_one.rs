@@ -7,8 +7,8 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use super::rehearsal::{each_on, each_on_branches, on_base, thawed};
-use super::{Against, Preview, PreviewedBranch};
+use super::rehearsal::{each_on, each_on_branches, on_base, rehearse, thawed};
+use super::{Against, BehindPath, Preview, PreviewedBranch};
 use crate::argo::BranchName;
 use crate::hydrate::state::Run;
 use crate::manifest::{self, Key, Manifest, Source};
@@ -56,14 +56,21 @@ pub(super) fn complete(preview: &mut Preview, setup: &Setup<'_>, against: &Again
             return Ok(());
         }
     };
-    match against {
+    match (against, counts.pushed) {
         _ if counts.most < 2 => Ok(()),
-        Against::MergeBase(base) => {
-            on_base(setup, base.commit, |after, buffer, _| compare(preview, &counts, &each_on(after, buffer)?))
-        }
-        Against::Branches | Against::Commit(_) | Against::Nothing => {
+        (Against::MergeBase(base), _) => on_base(setup, base.commit, |after, buffer, _| {
+            compare(preview, &counts, &each_on(after, buffer)?, &BTreeMap::new())
+        }),
+        // As if the server had hydrated what the remote has: that is not what these commits do.
+        (_, Some(pushed)) => on_base(setup, pushed, |after, buffer, _| {
+            let last = rehearse(after, buffer)?;
+            let tips = last.branches.iter().filter_map(|(name, branch)| Some((name.clone(), branch.tip.as_ref()?.tree)));
+            let tips = tips.collect();
+            compare(preview, &counts, &each_on(after, last.found.buffer)?, &tips)
+        }),
+        (_, None) => {
             let setup = thawed(setup);
-            compare(preview, &counts, &each_on_branches(&setup)?)
+            compare(preview, &counts, &each_on_branches(&setup)?, &BTreeMap::new())
         }
     }
 }
@@ -101,15 +108,26 @@ struct Counts {
     by_branch: BTreeMap<BranchName, usize>,
     /// On the branch where these are most.
     most: usize,
+    /// The commit that the remote has already, where a branch as it was fetched does not show it: they are counted from there.
+    pushed: Option<ObjectId>,
 }
 
 /// Within: why each cannot be hydrated here.
 fn counts(preview: &Preview, tip: ObjectId, setup: &Setup<'_>) -> Result<Result<Counts, Diagnostic>, HydrateError> {
-    let mut counts = Counts { by_branch: BTreeMap::new(), most: 0 };
+    let mut counts = Counts { by_branch: BTreeMap::new(), most: 0, pushed: None };
+    let pushed = if preview.merge_base.is_none() { pushed(tip, setup)? } else { None };
     // Most branches show the same dry commit.
     let mut known: BTreeMap<ObjectId, Option<usize>> = BTreeMap::new();
     for environment in preview.environments.iter().filter(|environment| environment.frozen.is_none()) {
         let Some(before) = environment.dry_sha_before.as_deref().and_then(object_id) else { continue };
+        let before = match pushed {
+            Some((_, count)) if count < 2 => continue,
+            Some((pushed, _)) if pushed != before => {
+                counts.pushed = Some(pushed);
+                pushed
+            }
+            _ => before,
+        };
         let commits = match known.get(&before) {
             Some(commits) => *commits,
             None => *known.entry(before).or_insert(commits_between(before, tip, setup)?),
@@ -141,6 +159,13 @@ fn commits_between(from: ObjectId, tip: ObjectId, setup: &Setup<'_>) -> Result<O
     }
 }
 
+/// The commit of the dry branch that the remote has, and how many commits come after it; none where it is not one of those before `tip`.
+fn pushed(tip: ObjectId, setup: &Setup<'_>) -> Result<Option<(ObjectId, usize)>, HydrateError> {
+    let Wake::Commit { branch, .. } = &setup.wake else { return Ok(None) };
+    let Some(there) = setup.place.tip(&setup.repository.refs()?, branch) else { return Ok(None) };
+    Ok(setup.repository.first_parents(there, tip, BACKLOG_MAX)?.map(|line| (there, line.len())))
+}
+
 fn cut_off(before: ObjectId) -> Diagnostic {
     let text = format!(
         "the history of this clone is cut off after {}, so what each of these commits does by itself is not known",
@@ -157,8 +182,14 @@ fn too_many(count: usize) -> Diagnostic {
     Diagnostic::error(text).hint(hint)
 }
 
-/// Compares what the last commit alone gives with what all of them do.
-fn compare(preview: &mut Preview, counts: &Counts, run: &Run<'_>) -> Result<(), HydrateError> {
+/// Compares what the last commit alone gives with what all of them do; `lasts` has the trees that it gives where these are not those of
+/// the preview.
+fn compare(
+    preview: &mut Preview,
+    counts: &Counts,
+    run: &Run<'_>,
+    lasts: &BTreeMap<BranchName, ObjectId>,
+) -> Result<(), HydrateError> {
     let buffer = &run.found.buffer;
     for (name, branch) in &run.branches {
         let Some(tip) = &branch.tip else { continue };
@@ -172,9 +203,17 @@ fn compare(preview: &mut Preview, counts: &Counts, run: &Run<'_>) -> Result<(), 
             Some(commit) => buffer.commit(commit)?.tree,
             None => buffer.empty_tree_id(),
         };
-        let (last, each) = ends(known, base, tip.tree, buffer)?;
-        if let Some(problem) = otherwise(name, count, &last, &each) {
-            preview.problems.push(problem);
+        let (last, each) = match (lasts.get(name), counts.pushed) {
+            (Some(last), _) => ends(None, *last, tip.tree, buffer)?,
+            (None, Some(_)) => ends(None, base, tip.tree, buffer)?,
+            (None, None) => ends(known, base, tip.tree, buffer)?,
+        };
+        let Some(said) = otherwise(&last, &each) else { continue };
+        // The error of the last commit is reported already: a push as one commit would not help.
+        if known.is_some_and(fails) {
+            preview.warnings.push(before_the_last(name, count, &said));
+        } else {
+            preview.problems.push(left_otherwise(name, count, &said));
         }
     }
     Ok(())
@@ -200,8 +239,14 @@ fn ends(
     Ok((last, each))
 }
 
-/// That a branch ends otherwise; none where both ends have the same objects.
-fn otherwise(branch: &BranchName, count: usize, last: &Manifests, each: &Manifests) -> Option<Diagnostic> {
+/// Whether the last commit fails for a branch, or for an Application of it.
+fn fails(environment: &PreviewedBranch) -> bool {
+    let is_kept = |path: &BehindPath| !path.paused;
+    !environment.mistakes.is_empty() || !environment.failures.is_empty() || environment.behind.iter().any(is_kept)
+}
+
+/// In what a branch ends otherwise; none where both ends have the same objects.
+fn otherwise(last: &Manifests, each: &Manifests) -> Option<String> {
     let (last, each) = (objects(last), objects(each));
     let names = |keys: Vec<&Key>| -> Vec<String> { keys.into_iter().map(ToString::to_string).collect() };
     let has = names(each.keys().filter(|key| !last.contains_key(key)).collect());
@@ -218,15 +263,19 @@ fn otherwise(branch: &BranchName, count: usize, last: &Manifests, each: &Manifes
             said.push(format!("{what} {}", listed(&names, NAMES_MAX)));
         }
     }
-    if said.is_empty() {
-        return None;
-    }
-    let text = format!(
-        "hydrated one by one, these {count} commits leave `{branch}` otherwise than the last one alone: it {}",
-        said.join("; it ")
-    );
+    (!said.is_empty()).then(|| said.join("; it "))
+}
+
+fn left_otherwise(branch: &BranchName, count: usize, said: &str) -> Diagnostic {
+    let text =
+        format!("hydrated one by one, these {count} commits leave `{branch}` otherwise than the last one alone: it {said}");
     let hint = "push them as one commit, or as a merge commit; to see what one of them does: git hydrate diff COMMIT";
-    Some(Diagnostic::error(clipped(text)).hint(hint))
+    Diagnostic::error(clipped(text)).hint(hint)
+}
+
+fn before_the_last(branch: &BranchName, count: usize, said: &str) -> Diagnostic {
+    let text = format!("the last of these {count} commits fails on `{branch}`, but those before it are hydrated there: it {said}");
+    Diagnostic::warning(clipped(text)).hint("to see what one of them does: git hydrate diff COMMIT")
 }
 
 /// The objects of all paths, each as it is written.
