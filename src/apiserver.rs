@@ -11,7 +11,7 @@ mod field;
 mod sentences;
 mod since;
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeSet, HashSet};
 
 use kube_validate::{Crds, Finding, Judge, Reason, Severity, Verdict};
 
@@ -132,7 +132,7 @@ impl<'s> Server<'s> {
         };
         let is_told = |finding: &Finding| !self.silent.iter().any(|name| name == finding.rule);
         let without = self.lacks_namespace(manifest, &verdict).then(no_namespace);
-        let findings = verdict.findings.into_iter().chain(without).filter(is_told);
+        let findings = without_meant(verdict.findings).into_iter().chain(without).filter(is_told);
         let findings = findings.map(|finding| if is_secret(manifest) { without_value(finding) } else { finding });
         let findings: Vec<Said> = findings.map(|finding| Said { finding, was_before: false }).collect();
         let is_unknown_kind = verdict.is_unknown_kind;
@@ -163,7 +163,21 @@ fn no_namespace() -> Finding {
         reason: Reason::Required,
         message: "is not set, and neither is `spec.destination.namespace` of the Application".to_owned(),
         severity: Severity::Refused,
+        meant: None,
+        key: None,
     }
+}
+
+/// What is said, but for fields that must be set where one was probably meant to be them: that is one mistake.
+fn without_meant(mut findings: Vec<Finding>) -> Vec<Finding> {
+    let meant = findings.iter().filter_map(|finding| {
+        let (parent, _) = finding.field.rsplit_once('.').unwrap_or_default();
+        let name = finding.meant.as_ref()?;
+        Some(if parent.is_empty() { name.clone() } else { format!("{parent}.{name}") })
+    });
+    let meant: HashSet<String> = meant.collect();
+    findings.retain(|finding| finding.reason != Reason::Required || !meant.contains(&finding.field));
+    findings
 }
 
 /// The CRDs among manifests whose group others of them have.

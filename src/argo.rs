@@ -420,6 +420,12 @@ pub struct DrySource {
 }
 
 impl DrySource {
+    /// The place of a field of the Application's own document, as [`Source::span`]; with `line`, that line of a text in a block.
+    pub(crate) fn span(&self, path: &[&str], line: Option<u32>) -> Span {
+        let place = self.fields.find(path);
+        place.span_of_line(line.unwrap_or_default())
+    }
+
     /// What it costs to be kept, by the measure of files.
     fn cost(&self) -> u64 {
         cost_of(self.fields.size())

@@ -45,6 +45,7 @@ fn push(files: &[(String, Vec<u8>)]) -> (String, Vec<Arc<Application>>) {
         copies: None,
         is_directory: &|_| true,
         follows: false,
+        is_tag: &|_| false,
         is_shared: &|_| false,
     };
     let verdict = application::validate(&applications, &context);

@@ -218,7 +218,7 @@ fn a_slip_in_a_plain_application_under_a_rule_removes_nothing() {
         ("apiVersion:", "apiversion:", "error: unknown field `apiversion`"),
         ("apiVersion: argoproj.io/v1alpha1\n", "", "its document has no `apiVersion`"),
         ("metadata:", "metdata:", "error: unknown field `metdata`"),
-        ("name: web-dev", "nam: web-dev", "write `name` for `nam`"),
+        ("name: web-dev", "nam: web-dev", "error: unknown field `nam` in `metadata`"),
         ("labels:", "lables:", "error: unknown field `lables` in `metadata`"),
         ("spec:", "Spec:", "write `spec` for `Spec`"),
         ("source:", "souce:", "write `source` for `souce`"),

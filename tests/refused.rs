@@ -227,7 +227,8 @@ fn check_shows_what_an_upgrade_of_the_cluster_would_refuse() {
     let quiet = clone.hydrate(&["check"]).success().stdout;
     assert!(!quiet.contains("refuses"), "{quiet}");
     let answer = clone.hydrate(&["check", "--kubernetes", "1.32"]).exits(1).stdout;
-    let expected = "apps/web/dev/flow.yaml:1: error: Kubernetes 1.32 refuses FlowSchema a: `apiVersion` no kind";
+    let expected =
+        "apps/web/dev/flow.yaml:1: error: Kubernetes 1.32 refuses FlowSchema a: `apiVersion` is `flowcontrol";
     assert!(answer.contains(expected) && answer.contains(" [refused]\n"), "{answer}");
     let log = clone.hydrate(&["check", "--kubernetes", "1.32", "--sarif"]).exits(1).stdout;
     let log: Value = serde_json::from_str(&log).expect("JSON");

@@ -3,7 +3,7 @@
 use std::collections::{BTreeSet, HashMap};
 
 use dry_files::diag::{Diagnostic, Span};
-use kube_validate::Reason;
+use kube_validate::{Finding, Reason};
 
 use super::{Answer, NO_NAMESPACE, Said, SaidWhere, Server};
 use crate::argo::Application;
@@ -49,6 +49,8 @@ struct Alike<'a> {
     first: One<'a>,
     /// How many others there are.
     others: usize,
+    /// In how many fields it shows that have one cause.
+    fields: usize,
     /// All of them, with their Applications.
     objects: Vec<(&'a Application, ObjectName)>,
     /// The Applications of all of them, each once.
@@ -69,7 +71,19 @@ pub(crate) struct One<'a> {
 impl One<'_> {
     /// Whether it is the value of a field that counts, and not that the field is there.
     pub(crate) fn is_of_value(&self) -> bool {
-        !matches!(self.said.finding.reason, Reason::Unknown | Reason::Required | Reason::NotServed)
+        let finding = &self.said.finding;
+        finding.key.is_none() && !matches!(finding.reason, Reason::Unknown | Reason::Required | Reason::NotServed)
+    }
+
+    /// Whether there is no such field.
+    pub(crate) fn is_of_unknown(&self) -> bool {
+        self.said.finding.reason == Reason::Unknown
+    }
+
+    /// The field, with the key that it is said of.
+    pub(crate) fn field(&self) -> String {
+        let Finding { field, key, .. } = &self.said.finding;
+        key.as_ref().map_or_else(|| field.clone(), |key| format!("{field}[{key}]"))
     }
 
     /// Whether it is that nothing says the namespace of the object.
@@ -125,7 +139,7 @@ impl<'a> Answers<'a> {
             None => {
                 let (applications, objects) = (vec![one.application], vec![(one.application, one.object.clone())]);
                 self.places.insert(likeness, self.all.len());
-                self.all.push(Alike { server, is_strict, first: one, others: 0, objects, applications });
+                self.all.push(Alike { server, is_strict, first: one, others: 0, fields: 1, objects, applications });
             }
         }
     }
@@ -134,18 +148,25 @@ impl<'a> Answers<'a> {
     pub(crate) fn sentences(mut self, place: &mut dyn FnMut(&One<'a>) -> Option<Span>) -> Vec<Sentence<'a>> {
         self.all.sort_by_key(|alike| (!alike.is_strict, !alike.first.said.finding.is_refusal()));
         let more = self.all.split_off(self.all.len().min(SENTENCES_MAX));
-        let mut sentences: Vec<Sentence<'a>> = self
-            .all
-            .into_iter()
-            .map(|alike| {
-                let first = &alike.first;
-                let span = match first.is_without_namespace() {
-                    true => first.application.places.destination.clone(),
-                    false => place(first),
-                };
-                alike.sentence(span)
-            })
-            .collect();
+        let placed = self.all.into_iter().map(|alike| {
+            let first = &alike.first;
+            let span = match first.is_without_namespace() {
+                true => first.application.places.destination.clone(),
+                false => place(first),
+            };
+            (alike, span)
+        });
+        let mut folded: Vec<(Alike<'a>, Option<Span>)> = Vec::new();
+        for (alike, span) in placed {
+            let is_cause = |(known, at): &&mut (Alike<'a>, Option<Span>)| {
+                is_same_line(at.as_ref(), span.as_ref()) && known.says_as(&alike)
+            };
+            match folded.iter_mut().find(is_cause) {
+                Some((known, _)) => known.take(alike),
+                None => folded.push((alike, span)),
+            }
+        }
+        let mut sentences: Vec<Sentence<'a>> = folded.into_iter().map(|(alike, span)| alike.sentence(span)).collect();
         if let Some(first) = more.first() {
             let text = format!("{} more of what an API server refuses or warns of", more.len());
             let warning = Diagnostic::warning(text).hint("git hydrate check shows all of it");
@@ -158,7 +179,31 @@ impl<'a> Answers<'a> {
     }
 }
 
+/// Whether two places are one line.
+fn is_same_line(one: Option<&Span>, other: Option<&Span>) -> bool {
+    one.zip(other).is_some_and(|(one, other)| one.line > 0 && one.line == other.line && one.path == other.path)
+}
+
 impl<'a> Alike<'a> {
+    /// Whether it says what another one says, of another field or kind.
+    fn says_as(&self, other: &Self) -> bool {
+        let (one, two) = (&self.first.said, &other.first.said);
+        (&self.server, self.is_strict, one.was_before) == (&other.server, other.is_strict, two.was_before)
+            && (one.finding.rule, &one.finding.message) == (two.finding.rule, &two.finding.message)
+    }
+
+    /// Takes another one that has the same cause.
+    fn take(&mut self, other: Self) {
+        self.fields += other.fields;
+        for application in other.applications {
+            if !self.applications.iter().any(|known| std::ptr::eq(*known, application)) {
+                self.applications.push(application);
+            }
+        }
+        self.objects.extend(other.objects);
+        self.others = self.objects.iter().map(|(_, object)| object).collect::<BTreeSet<_>>().len() - 1;
+    }
+
     fn sentence(self, span: Option<Span>) -> Sentence<'a> {
         let One { application, object, said } = &self.first;
         let finding = &said.finding;
@@ -169,6 +214,11 @@ impl<'a> Alike<'a> {
         let what = match finding.field.as_str() {
             "" => finding.message.clone(),
             field => format!("`{field}` {}", finding.message),
+        };
+        let what = match self.fields {
+            0 | 1 => what,
+            2 => format!("{what} (and in another field)"),
+            fields => format!("{what} (and in {} other fields)", fields - 1),
         };
         let who = if self.first.is_without_namespace() { "Argo CD" } else { &self.server };
         let text = match finding.is_refusal() {

@@ -52,6 +52,8 @@ pub(super) enum Conflict {
     Pinned { revision: String, kind: &'static str, dry_branch: BranchName },
     #[error("the Applications of `{branch}` name `{revision}` here, but `{other}` elsewhere")]
     RevisionsDiffer { branch: BranchName, revision: String, other: String, at: Span },
+    #[error("no branch and no tag is named `{revision}`: `{branch}` stays as it is")]
+    NoSuchRevision { branch: BranchName, revision: String, near: Option<String> },
     #[error(
         "`{revision}` is the `targetRevision` of one source, and another source of this repository has another one"
     )]
@@ -129,6 +131,7 @@ impl Conflict {
             | Conflict::SyncBranchesDiffer { .. }
             | Conflict::SyncBranchWritten { .. }
             | Conflict::RevisionsDiffer { .. }
+            | Conflict::NoSuchRevision { .. }
             | Conflict::RevisionPromoted { .. }
             | Conflict::RepositoryUnclear { .. }
             | Conflict::RepositoryUnknown
@@ -207,6 +210,8 @@ impl Conflict {
             Conflict::RevisionsDiffer { .. } => {
                 "a branch shows one dry commit: name one revision, or write to a branch for each".to_owned()
             }
+            Conflict::NoSuchRevision { near: Some(near), .. } => format!("did you mean `{near}`?"),
+            Conflict::NoSuchRevision { near: None, .. } => "push the branch or the tag, or correct `targetRevision`".to_owned(),
             Conflict::RevisionsOfSources { .. } => {
                 "use one `targetRevision` for all sources of this repository".to_owned()
             }

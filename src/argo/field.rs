@@ -88,6 +88,16 @@ impl Place {
         span.quoting_line(&format!("{before}{after}"), self.file.is_secret_at(self.offset))
     }
 
+    /// The place of a line, 1-based, of a text that is written as a block here; of any other value its own.
+    pub(super) fn span_of_line(&self, line: u32) -> Span {
+        let written = self.file.text.get(self.offset..).unwrap_or_default();
+        if line == 0 || !written.starts_with(['|', '>']) {
+            return self.span();
+        }
+        let span = Span { line: self.line + line, ..Span::file(self.file.path.clone()) }.quoting(&self.file.text);
+        if self.file.is_secret_at(self.offset) { span.unquoted() } else { span }
+    }
+
     /// How many characters of `line`, which starts here, belong to the value.
     fn width(&self, line: &str) -> usize {
         match self.extent {

@@ -164,7 +164,8 @@ fn not_hydrated(entry: &Entry, near: &'static str, place: &'static str, what: St
 }
 
 fn not_known(entry: &Entry, near: &'static str) -> Diagnostic {
-    Mistake::Unknown { key: entry.key.clone(), parent: String::new(), near: Some(near) }.at(entry.key_place.span())
+    Mistake::Unknown { key: entry.key.clone(), parent: String::new(), near: Some(near), is_required: false }
+        .at(entry.key_place.span())
 }
 
 /// The first key of a mapping that is a near miss of `name` and has a value.

@@ -36,7 +36,7 @@ pub(super) enum Mistake {
     #[error("`{key}` is set twice in `valuesObject`: what the first says is lost")]
     LostValue { key: String },
     #[error("unknown field `{key}`{}", inside(parent))]
-    Unknown { key: String, parent: String, near: Option<&'static str> },
+    Unknown { key: String, parent: String, near: Option<&'static str>, is_required: bool },
     #[error("unknown field `{key}`{place}, so {what} not hydrated")]
     NotHydrated { key: String, near: &'static str, place: &'static str, what: String },
     #[error("`{field}` is beside `sourceHydrator`, where Argo CD does not look at it")]
@@ -126,8 +126,8 @@ impl Mistake {
 
     /// Whether it stops the environment branch.
     pub(super) fn is_error(&self) -> bool {
-        if let Mistake::Unknown { parent, near: Some(near), .. } = self {
-            return decides(parent, near);
+        if let Mistake::Unknown { parent, near: Some(near), is_required, .. } = self {
+            return *is_required || decides(parent, near);
         }
         !matches!(
             self,
@@ -197,7 +197,7 @@ impl Mistake {
                 format!("did you mean `{near}`?")
             }
             Mistake::Misplaced { field } => format!("indent `{field}` below `sourceHydrator`"),
-            Mistake::Unknown { key, parent, near: None } => return unknown(key, parent),
+            Mistake::Unknown { key, parent, near: None, .. } => return unknown(key, parent),
             Mistake::SourceToo { field } => format!("remove `{field}`: Argo CD ignores it"),
             Mistake::Branch { text, reason: NameError::FullRef } => match text.strip_prefix("refs/heads/") {
                 Some(name) if !name.is_empty() => format!("write `{name}`"),

@@ -19,6 +19,8 @@ pub(super) struct Object<'a> {
     place: &'a Place,
     entries: &'a [Entry],
     known: RefCell<Vec<&'static str>>,
+    /// The keys that are reported in place of what they were meant to be.
+    reported: RefCell<Vec<String>>,
     mistakes: &'a RefCell<Mistakes>,
 }
 
@@ -37,7 +39,7 @@ impl<'a> Object<'a> {
             mistakes.borrow_mut().add(mistake, &entry.key_place);
         }
         let path = name.strip_suffix('.').unwrap_or_default().to_owned();
-        Some(Self { name, path, place, entries, known: RefCell::default(), mistakes })
+        Some(Self { name, path, place, entries, known: RefCell::default(), reported: RefCell::default(), mistakes })
     }
 
     /// Reads `field` as [`Object::new`] does; it is reached from this mapping by `step`.
@@ -191,11 +193,21 @@ impl<'a> Object<'a> {
         !self.entries.iter().any(is_there) && self.entries.iter().any(is_near)
     }
 
-    /// Notes that a key is missing, and which one may have been meant to be it.
+    /// Notes that a key is missing, or else the one that was probably meant to be it: that is one mistake.
     pub(super) fn missing(&self, key: &'static str) {
-        let meant = self.entries.iter().find(|entry| near(&entry.key, &[key]).is_some());
-        let meant = meant.map(|entry| (entry.key.clone(), key));
-        self.add(Mistake::Missing { field: self.called(key), meant }, self.place);
+        let Some(entry) = self.entries.iter().find(|entry| near(&entry.key, &[key]).is_some()) else {
+            return self.add(Mistake::Missing { field: self.called(key), meant: None }, self.place);
+        };
+        if self.mistakes.borrow().is_known(&entry.key) {
+            let meant = Some((entry.key.clone(), key));
+            return self.add(Mistake::Missing { field: self.called(key), meant }, self.place);
+        }
+        if !self.reported.borrow().contains(&entry.key) {
+            self.reported.borrow_mut().push(entry.key.clone());
+            let parent = self.path.clone();
+            let mistake = Mistake::Unknown { key: entry.key.clone(), parent, near: Some(key), is_required: true };
+            self.add(mistake, &entry.key_place);
+        }
     }
 
     pub(super) fn wrong_type(&self, field: &Field, name: String, expected: &'static str) {
@@ -210,8 +222,9 @@ impl<'a> Object<'a> {
 
     /// Warns of the fields that were never asked for; when there are very many, of near misses first.
     pub(super) fn finish(&self) {
-        let known = self.known.borrow();
-        let unknown = self.entries.iter().filter(|entry| !known.contains(&entry.key.as_str()));
+        let (known, reported) = (self.known.borrow(), self.reported.borrow());
+        let is_unknown = |key: &String| !known.contains(&key.as_str()) && !reported.contains(key);
+        let unknown = self.entries.iter().filter(|entry| is_unknown(&entry.key));
         let (near, far): (Vec<_>, Vec<_>) =
             unknown.map(|entry| (entry, near(&entry.key, &known))).partition(|(_, near)| near.is_some());
         for (entry, near) in near.into_iter().chain(far).take(UNKNOWN_MAX) {
@@ -222,13 +235,16 @@ impl<'a> Object<'a> {
     /// Warns of the fields that are near misses of one of `names`, and of no others.
     pub(super) fn near_misses(&self, names: &[&'static str]) {
         let near = |entry: &'a Entry| Some((entry, near(&entry.key, names)?));
-        for (entry, name) in self.entries.iter().filter_map(near).take(UNKNOWN_MAX) {
+        let reported = self.reported.borrow();
+        let others = self.entries.iter().filter(|entry| !reported.contains(&entry.key));
+        for (entry, name) in others.filter_map(near).take(UNKNOWN_MAX) {
             self.unknown(entry, Some(name));
         }
     }
 
     fn unknown(&self, entry: &Entry, near: Option<&'static str>) {
-        self.add(Mistake::Unknown { key: entry.key.clone(), parent: self.path.clone(), near }, &entry.key_place);
+        let parent = self.path.clone();
+        self.add(Mistake::Unknown { key: entry.key.clone(), parent, near, is_required: false }, &entry.key_place);
     }
 
     fn list(&self, key: &'static str) -> impl Iterator<Item = (String, &'a Field)> + use<'a> {

@@ -17,7 +17,10 @@ pub(super) fn paused_at<'m>(metadata: &'m Object<'_>) -> Option<&'m Place> {
     for entry in entries.iter().filter(is_unknown).take(UNKNOWN_MAX) {
         let parent = "metadata.annotations".to_owned();
         // It is the only one that there is.
-        metadata.add(Mistake::Unknown { key: entry.key.clone(), parent, near: Some(PAUSED) }, &entry.key_place);
+        metadata.add(
+            Mistake::Unknown { key: entry.key.clone(), parent, near: Some(PAUSED), is_required: false },
+            &entry.key_place,
+        );
     }
     let entry = entries.iter().rev().find(|entry| entry.key == PAUSED)?;
     let name = format!("metadata.annotations.{PAUSED}");

@@ -89,6 +89,11 @@ impl Source {
         self.place(path).span()
     }
 
+    /// The place of a line of the text at `path`, where that is a block; else that of the text.
+    pub(crate) fn span_of_line(&self, path: &[&str], line: u32) -> Span {
+        self.place(path).span_of_line(line)
+    }
+
     pub(super) fn place(&self, path: &[&str]) -> &Place {
         self.fields.find(path)
     }

@@ -45,6 +45,8 @@ pub struct Context<'a> {
     pub is_directory: &'a dyn Fn(&RepoPath) -> bool,
     /// The setting `revisions`: whether an Application may name a tag, a range of versions or a commit.
     pub follows: bool,
+    /// Whether there is a tag of this name.
+    pub is_tag: &'a dyn Fn(&str) -> bool,
     /// Whether several promotion strategies share a branch, by the setting `activePaths`.
     pub is_shared: &'a dyn Fn(&BranchName) -> bool,
 }
@@ -61,7 +63,7 @@ impl Context<'_> {
         }
         for name in revisions {
             hash.update(name);
-            hash.update([0, u8::from(self.branches.contains(name.as_str()))]);
+            hash.update([0, u8::from(self.branches.contains(name.as_str())), u8::from((self.is_tag)(name))]);
         }
         // What one destination is to another changes only with the Applications.
         let others: Vec<_> = self.branches.iter().filter(|branch| !destinations.contains(branch.as_str())).collect();

@@ -333,6 +333,7 @@ pub(crate) fn judged_by(policy: Policy, tree: &Tree<'_>, renderers: &Renderers) 
         copies: policy.settings.applications_to.as_ref(),
         is_directory: &|path| matches!(view.kind(path), Ok(Some(Kind::Directory))),
         follows: policy.follows,
+        is_tag: &|name| refs.get(&format!("refs/tags/{}", name.trim_start_matches("refs/tags/"))).is_some(),
         is_shared: &|branch| policy.settings.is_shared(branch),
     };
     let verdict = argo::validate(&discovered.applications, &context);

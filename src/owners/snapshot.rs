@@ -394,6 +394,7 @@ impl<'a> Snapshot<'a> {
             copies: policy.settings.applications_to.as_ref(),
             is_directory,
             follows: policy.follows,
+            is_tag: &|name| self.refs.get(&format!("refs/tags/{}", name.trim_start_matches("refs/tags/"))).is_some(),
             is_shared: &|branch| policy.settings.is_shared(branch),
         })
     }

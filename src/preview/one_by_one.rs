@@ -64,7 +64,8 @@ pub(super) fn complete(preview: &mut Preview, setup: &Setup<'_>, against: &Again
         // As if the server had hydrated what the remote has: that is not what these commits do.
         (_, Some(pushed)) => on_base(setup, pushed, |after, buffer, _| {
             let last = rehearse(after, buffer)?;
-            let tips = last.branches.iter().filter_map(|(name, branch)| Some((name.clone(), branch.tip.as_ref()?.tree)));
+            let tips =
+                last.branches.iter().filter_map(|(name, branch)| Some((name.clone(), branch.tip.as_ref()?.tree)));
             let tips = tips.collect();
             compare(preview, &counts, &each_on(after, last.found.buffer)?, &tips)
         }),
@@ -267,14 +268,17 @@ fn otherwise(last: &Manifests, each: &Manifests) -> Option<String> {
 }
 
 fn left_otherwise(branch: &BranchName, count: usize, said: &str) -> Diagnostic {
-    let text =
-        format!("hydrated one by one, these {count} commits leave `{branch}` otherwise than the last one alone: it {said}");
+    let text = format!(
+        "hydrated one by one, these {count} commits leave `{branch}` otherwise than the last one alone: it {said}"
+    );
     let hint = "push them as one commit, or as a merge commit; to see what one of them does: git hydrate diff COMMIT";
     Diagnostic::error(clipped(text)).hint(hint)
 }
 
 fn before_the_last(branch: &BranchName, count: usize, said: &str) -> Diagnostic {
-    let text = format!("the last of these {count} commits fails on `{branch}`, but those before it are hydrated there: it {said}");
+    let text = format!(
+        "the last of these {count} commits fails on `{branch}`, but those before it are hydrated there: it {said}"
+    );
     Diagnostic::warning(clipped(text)).hint("to see what one of them does: git hydrate diff COMMIT")
 }
 

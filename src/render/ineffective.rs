@@ -4,9 +4,10 @@
 use super::engines::ApplicationRender;
 use super::failure::Failure;
 use super::{Commit, Context, Deeds, Isolation, Renderers, pool};
-use crate::argo::{Application, Helm, Kustomize, Tool, near};
+use crate::argo::{Application, Helm, HelmParameter, Kustomize, Tool, near};
 use dry_files::diag::{Diagnostic, Span};
 use dry_files::view::View;
+use go_yaml::{self as yaml, Limits};
 use helm_template as helm;
 use kustomize_build as kustomize;
 
@@ -105,11 +106,37 @@ impl ApplicationRender<'_, '_> {
             None => "take it away, or correct its name: it has no effect".to_owned(),
         };
         let text = format!("nothing in the chart reads the value `{}`", path.join("."));
-        let in_application = || options.values_object.as_ref().map(|_| self.in_values_object(&path));
+        let in_application = || {
+            let parameter = self.in_parameters(options, &path);
+            parameter.or_else(|| options.values_object.as_ref().map(|_| self.in_values_object(&path)))
+        };
+        let in_application = || in_application().or_else(|| self.in_values(options, &path));
         // Without the text of the line: its value may be a secret.
         let span = span.or_else(in_application).map(Span::unquoted);
         let diagnostic = Diagnostic::warning(text).at(span.unwrap_or_else(|| self.place().clone())).hint(hint);
         Some(Ineffective { diagnostic, is_default, misread })
+    }
+
+    /// Where an Application has a value among its `parameters`: the last one that sets it, or a part of it.
+    fn in_parameters(&self, options: &Helm, path: &[String]) -> Option<Span> {
+        let name = path.join(".");
+        let sets = |parameter: &HelmParameter| {
+            let rest = parameter.name.strip_prefix(&name);
+            rest.is_some_and(|rest| rest.is_empty() || rest.starts_with(['.', '[']))
+        };
+        let index = options.parameters.iter().rposition(sets)?.to_string();
+        Some(self.source.span(&["helm", "parameters", &index, "name"]))
+    }
+
+    /// Where an Application has a value in the text `values`.
+    fn in_values(&self, options: &Helm, path: &[String]) -> Option<Span> {
+        let documents = yaml::parse(options.values.as_ref()?.as_bytes(), &Limits::default()).ok()?;
+        let (mut node, mut line) = (documents.first()?, 0);
+        for key in path {
+            let (name, below) = node.as_mapping()?.iter().find(|(name, _)| name.as_str() == Some(key))?;
+            (node, line) = (below, name.mark.line);
+        }
+        Some(self.source.span_of_line(&["helm", "values"], line))
     }
 
     /// Where an Application has a value in its `valuesObject`.

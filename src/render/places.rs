@@ -2,9 +2,11 @@
 //!
 //! The file is the one that the object is made of: a file of a directory, a resource of a kustomization, a template of a chart. Where
 //! it has the field as it is, that is the line. Else that of the patch or the generator which says it ([`kustomized`]). Else a value is
-//! looked for in the other files by [`trial`], and of a template the line counts that has the keys of the field one below the other.
+//! looked for in the Application's document and the other files by [`trial`], and of a template the line counts that has the keys of the
+//! field one below the other, or that includes them ([`template`]).
 
 mod kustomized;
+mod template;
 
 use std::collections::BTreeMap;
 use std::time::{Duration, Instant};
@@ -15,7 +17,8 @@ use dry_files::view::{Reads, View};
 use go_yaml::{self as yaml, Data, Limits, Node, Value};
 
 use self::kustomized::Field;
-use super::trial::{self, Trial};
+use self::template::{in_helper, in_template};
+use super::trial::{self, SourceLine, Trial};
 use super::{Context, Renderers};
 use crate::apiserver::field_path;
 use crate::argo::Application;
@@ -58,6 +61,8 @@ pub(crate) struct Wanted<'w> {
     pub field: &'w str,
     /// Whether it is the value that counts, and not that the field is there.
     pub is_value: bool,
+    /// Whether there is no such field: it may be one that belongs elsewhere.
+    pub is_unknown: bool,
 }
 
 impl<'p> Places<'p> {
@@ -72,7 +77,7 @@ impl<'p> Places<'p> {
     }
 
     fn found(&mut self, wanted: Wanted<'_>) -> Option<Span> {
-        let Wanted { application, reads, object, is_value, .. } = wanted;
+        let Wanted { application, reads, object, is_value, is_unknown, .. } = wanted;
         let (renderers, context) = (self.renderers, self.context);
         let key = (application.file.clone(), application.index);
         if !self.origins.contains_key(&key) {
@@ -95,9 +100,14 @@ impl<'p> Places<'p> {
             return span(*number);
         }
         // A name is wrong where it is written, whatever value it has: a template is not YAML, and has it all the same.
-        let template = || text.as_deref().and_then(|text| in_template(text, object, &field));
-        if let (None, false, Some(line)) = (&written, is_value, template()) {
-            return span(line);
+        let template = text.as_deref().filter(|_| written.is_none()).and_then(|text| in_template(text, object, &field));
+        let helper = || {
+            let included = template.filter(|found| !found.is_key && !is_unknown)?.line;
+            let included = text.as_deref()?.lines().nth(included as usize - 1)?;
+            in_helper(&View::new(context.files), reads, file.as_ref()?, included, field.keys().last()?)
+        };
+        if let (false, Some(found)) = (is_value, template) {
+            return helper().or_else(|| span(found.line));
         }
         if !self.time_left.is_zero() {
             let begun = Instant::now();
@@ -116,7 +126,8 @@ impl<'p> Places<'p> {
             let begun = Instant::now();
             let manifests: Vec<Manifest> = origins.iter().map(|(manifest, _)| manifest.clone()).collect();
             let trial = Trial { renderers, application, context, object, field: &field };
-            let found = trial::set_in(&trial, &manifests, reads).into_iter().next();
+            let own = trial::set_in_application(&trial, &manifests);
+            let found = if own.is_empty() { trial::set_in(&trial, &manifests, reads) } else { own }.into_iter().next();
             self.time_left = self.time_left.saturating_sub(begun.elapsed());
             if let Some(found) = found {
                 let path = RepoPath::new(&found.path).ok()?;
@@ -124,11 +135,21 @@ impl<'p> Places<'p> {
                 return Some(Span { line: found.line, ..Span::file(path) }.quoting(&text));
             }
         }
-        match written.map(|line| line.number).or_else(template) {
+        if let Some(found) = helper() {
+            return Some(found);
+        }
+        match written.map(|line| line.number).or(template.map(|found| found.line)) {
             Some(line) => span(line),
             None => file.clone().map(Span::file),
         }
     }
+}
+
+/// The line of a kustomization, or of a patch, that says a field of an object as it is.
+pub(crate) fn said_in(view: &View<'_>, reads: &Reads, manifest: &Manifest, field: &FieldPath) -> Option<SourceLine> {
+    let looked_for = Field { manifest, name: "", file: None, path: field, is_value: true };
+    let span = kustomized::place(view, reads, looked_for)?;
+    Some(SourceLine { path: span.path.to_string(), line: span.line, field: field.to_string() })
 }
 
 fn text_of(context: &Context<'_>, file: &RepoPath) -> Option<String> {
@@ -212,48 +233,6 @@ fn text_at(object: &Value, field: &FieldPath) -> Option<String> {
     }
 }
 
-/// The line of a template that has the last key of a field, below those of the keys before it; none where one of them is not
-/// there. Of documents of one kind it is the one whose name has most of the object's written out.
-fn in_template(text: &str, object: &ObjectName, field: &FieldPath) -> Option<u32> {
-    let kind = format!("kind: {}", object.kind);
-    let all: Vec<(&str, u32)> = text.lines().zip(1_u32..).collect();
-    let documents = all.split(|(line, _)| line.trim_end() == "---");
-    let of_kind = documents.filter(|lines| lines.iter().any(|(line, _)| line.trim() == kind));
-    let likeness = |lines: &&[(&str, u32)]| written_part(lines, &object.name);
-    let document = of_kind.rev().max_by_key(likeness)?;
-    let mut lines = document.iter().skip_while(|(line, _)| line.trim() != kind).skip(1);
-    let mut found = None;
-    for key in field.keys() {
-        let has_key = |line: &str| {
-            let line = line.trim_start().trim_start_matches("- ").trim_start();
-            line.trim_matches(['"', '\''])
-                .strip_prefix(key)
-                .is_some_and(|rest| rest.trim_start_matches(['"', '\'']).starts_with(':'))
-        };
-        found = Some(lines.find(|(line, _)| has_key(line))?.1);
-    }
-    found
-}
-
-/// How many characters of a name the first `name` below `metadata` of a document of a template writes out, beside what is in `{{ }}`. None
-/// where the name is not one that it can give.
-fn written_part(lines: &[(&str, u32)], name: &str) -> Option<usize> {
-    let below = lines.iter().map(|(line, _)| line.trim()).skip_while(|line| *line != "metadata:");
-    let Some(written) = below.filter_map(|line| line.strip_prefix("name:")).next() else { return Some(0) };
-    let written = written.trim().trim_matches(['"', '\'']);
-    let pieces = written.split("{{").enumerate().map(|(index, piece)| match index {
-        0 => piece,
-        _ => piece.split_once("}}").map_or("", |(_, after)| after),
-    });
-    let (mut rest, mut count) = (name, 0);
-    for piece in pieces {
-        let at = rest.find(piece)?;
-        rest = rest.get(at + piece.len()..)?;
-        count += piece.len();
-    }
-    (written.ends_with("}}") || rest.is_empty()).then_some(count)
-}
-
 #[cfg(test)]
 mod tests {
     use go_yaml::sigs;
@@ -303,24 +282,8 @@ mod tests {
         for (text, lines) in [([&release, &metrics], [4, 10]), ([&metrics, &release], [10, 4])] {
             let text = text.map(String::as_str).join("---\n");
             let names = ["web", "web-metrics"].map(|name| ObjectName::of(&object(name)));
-            let found = names.map(|name| in_template(&text, &name, &path(&["spec"])));
+            let found = names.map(|name| in_template(&text, &name, &path(&["spec"])).map(|found| found.line));
             assert_eq!(found, lines.map(Some), "{text}");
-        }
-    }
-
-    #[test]
-    fn a_template_has_the_line_below_those_of_the_keys_before() {
-        let text = "{{- if .Values.on }}\nkind: Deployment\nmetadata:\n  name: {{ .Release.Name }}\nspec:\n  replica: {{ .Values.n \
-                    }}\n  template:\n    spec:\n      containers:\n        - name: a\n          \"image\": x\n{{- end }}\n";
-        let object = ObjectName::of(&manifest("kind: Deployment\nmetadata: {name: web}\n"));
-        let rows: &[(&[&str], Option<u32>)] = &[
-            (&["spec", "replica"], Some(6)),
-            (&["spec", "template", "spec", "containers", "0", "image"], Some(11)),
-            (&["spec", "selector"], None),
-            (&["kind"], None),
-        ];
-        for (steps, expected) in rows {
-            assert_eq!(in_template(text, &object, &path(steps)), *expected, "{steps:?}");
         }
     }
 }

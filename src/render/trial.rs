@@ -2,9 +2,10 @@
 //! rendered again, and when the field changes in the same way, it is taken from there.
 //!
 //! So no engine has to say where a value comes from, and what is named is never a guess: a value that happens to be equal
-//! changes nothing. What a template computes, what the Application's own document sets, and texts of several lines are not
-//! found.
+//! changes nothing. What the Application's own document sets is tried by itself ([`own`]). What a template computes, and texts of several
+//! lines, are not found.
 
+mod own;
 pub(crate) mod used;
 
 use std::collections::BTreeMap;
@@ -68,12 +69,7 @@ struct Substitution {
 /// The lines of the read files that the field comes from: those with its value, else those with a part of it.
 /// `manifests` is what the Application renders to.
 pub(crate) fn set_in(trial: &Trial<'_>, manifests: &[Manifest], reads: &Reads) -> Vec<SourceLine> {
-    let Some(index) = manifests.iter().position(|manifest| ObjectName::of(manifest) == *trial.object) else {
-        return Vec::new();
-    };
-    let Some(value) = manifests.get(index).and_then(|manifest| scalar(manifest.object(), trial.field)) else {
-        return Vec::new();
-    };
+    let Some((index, value)) = trial.value_in(manifests) else { return Vec::new() };
     let mut substitutions = substitutions(trial.context.files, &value, reads);
     substitutions.sort_by_key(|substitution| std::cmp::Reverse(substitution.value.len()));
     let mut found = Vec::new();
@@ -93,12 +89,43 @@ pub(crate) fn set_in(trial: &Trial<'_>, manifests: &[Manifest], reads: &Reads) -
     found
 }
 
+/// The lines of the Application's own document that the field comes from, as values of Helm: those with its value, else those with a part
+/// of it.
+pub(crate) fn set_in_application(trial: &Trial<'_>, manifests: &[Manifest]) -> Vec<SourceLine> {
+    let Some((index, value)) = trial.value_in(manifests) else { return Vec::new() };
+    let mut all = own::substitutions(trial.application, &value);
+    all.sort_by_key(|one| std::cmp::Reverse(one.value.len()));
+    let mut found = Vec::new();
+    for one in all.into_iter().take(TRIES_MAX as usize) {
+        let Some(after) = trial.value_of(&one.application, trial.context, index) else { continue };
+        if after != value && becomes(&value, &one.value, &one.tried, &after) {
+            found.push(SourceLine { path: one.span.path.to_string(), line: one.span.line, field: one.field });
+            if one.value == value {
+                break;
+            }
+        }
+    }
+    found.sort();
+    found
+}
+
 impl Trial<'_> {
+    /// The field as it is, and which of the manifests has it.
+    fn value_in(&self, manifests: &[Manifest]) -> Option<(usize, String)> {
+        let index = manifests.iter().position(|manifest| ObjectName::of(manifest) == *self.object)?;
+        Some((index, manifests.get(index).and_then(|manifest| scalar(manifest.object(), self.field))?))
+    }
+
     /// The field when a file has another content; none when that does not render, or without it.
     fn value_with(&self, path: &RepoPath, text: String, index: usize) -> Option<String> {
         let files = Overlay::new(self.context.files, BTreeMap::from([(path.clone(), Arc::from(text.into_bytes()))]));
         let context = Context { files: &files, rules: self.context.rules.clone(), ..*self.context };
-        let rendered = self.renderers.render_here(&[self.application], &context)?.pop()?.ok()?;
+        self.value_of(self.application, &context, index)
+    }
+
+    /// The field as an Application gives it.
+    fn value_of(&self, application: &Application, context: &Context<'_>, index: usize) -> Option<String> {
+        let rendered = self.renderers.render_here(&[application], context)?.pop()?.ok()?;
         let manifests = &rendered.manifests;
         let named = manifests.iter().find(|manifest| ObjectName::of(manifest) == *self.object);
         // What is changed may be a part of its name.

@@ -67,6 +67,10 @@ pub struct Finding {
     pub message: String,
     /// Whether the object is refused for it.
     pub severity: Severity,
+    /// Of a field that no type has, the one that was probably meant.
+    pub meant: Option<String>,
+    /// The key of the field, a mapping, that it is said of.
+    pub key: Option<String>,
 }
 
 impl Finding {
@@ -162,7 +166,7 @@ impl Findings {
         let severity = if reason == Reason::Warning { Severity::Warning } else { Severity::Refused };
         let field = format!("{}{at}", self.at);
         let field = field.strip_prefix('.').map(str::to_owned).unwrap_or(field);
-        let finding = Finding { field, rule, reason, message: message.into(), severity };
+        let finding = Finding { field, rule, reason, message: message.into(), severity, meant: None, key: None };
         // What a value of another type is besides is not said, nor anything twice.
         let is_alike = |said: &Finding| {
             *said == finding
@@ -178,6 +182,26 @@ impl Findings {
     /// Adds a mistake of the field `at`, seen from where one looks: `.name`, `[0].name`, or nothing.
     pub(crate) fn refuse(&mut self, at: &str, rule: &'static str, reason: Reason, message: impl Into<String>) {
         self.add(at, rule, reason, message);
+    }
+
+    /// Adds that there is no field `key` here; one that was probably meant is near.
+    pub(crate) fn unknown(&mut self, key: &str, meant: Option<&str>) {
+        let hint = meant.map(|name| format!("; did you mean `{name}`?")).unwrap_or_default();
+        let count = self.all.len();
+        let text = format!("is not a field of this type{hint}");
+        self.add(&format!(".{key}"), "unknown-field", Reason::Unknown, text);
+        if let Some(finding) = self.all.get_mut(count) {
+            finding.meant = meant.map(str::to_owned);
+        }
+    }
+
+    /// Adds a mistake in a key of the mapping `at`.
+    pub(crate) fn invalid_key(&mut self, at: &str, rule: &'static str, key: &str, wrong: impl fmt::Display) {
+        let count = self.all.len();
+        self.add(at, rule, Reason::Invalid, format!("has the key {}: {wrong}", shown(key)));
+        if let Some(finding) = self.all.get_mut(count) {
+            finding.key = Some(key.to_owned());
+        }
     }
 
     pub(crate) fn invalid(&mut self, at: &str, rule: &'static str, message: impl Into<String>) {

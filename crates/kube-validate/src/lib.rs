@@ -184,7 +184,8 @@ impl Judge {
             verdict.is_namespaced = Some(found.is_namespaced);
             verdict.expressions_unjudged += self.custom(&context, found, (object, old), out);
         } else if let Some(meant) = defined.kind_of_name(kind).filter(|meant| *meant != kind) {
-            let text = format!("no kind {} is served in {}; did you mean {}?", shown(kind), shown(group), shown(meant));
+            let text =
+                format!("is {}, which {} does not serve; did you mean {}?", shown(kind), shown(group), shown(meant));
             out.refuse(".kind", "not-served", Reason::NotServed, text);
         } else if self.crds.is_all() || defined.has_kind(kind) || self.is_impossible(group, kind, defined) {
             self.not_served(group, version, kind, defined.newest(kind), out);
@@ -257,19 +258,22 @@ impl Judge {
         served.extend(defined.map(|version| (group, version)));
         served.sort_by_key(|(of, version)| (*of != group, *of, std::cmp::Reverse(*version)));
         let api_version = joined(group, version);
-        let message =
-            format!("no kind {} is served in {} by Kubernetes 1.{}", shown(kind), shown(&api_version), self.minor);
+        let by = format!("Kubernetes 1.{}", self.minor);
+        let no_version = format!("is {}, in which {by} serves no kind {}", shown(&api_version), shown(kind));
         let meant = || nearest(self.schemas.kinds_in(group, version), kind);
-        let (field, hint) = match served.first() {
+        let (field, message) = match served.first() {
             Some((group, version)) => {
-                (".apiVersion", format!("; {kind} is served in {}", shown(&joined(group, version))))
+                (".apiVersion", format!("{no_version}; {kind} is served in {}", shown(&joined(group, version))))
             }
             None => match meant() {
-                Some(meant) => (".kind", format!("; did you mean {}?", shown(meant))),
-                None => (".apiVersion", String::new()),
+                Some(meant) => {
+                    let no_kind = format!("is {}, which {by} does not serve in {}", shown(kind), shown(&api_version));
+                    (".kind", format!("{no_kind}; did you mean {}?", shown(meant)))
+                }
+                None => (".apiVersion", no_version),
             },
         };
-        out.refuse(field, "not-served", Reason::NotServed, format!("{message}{hint}"));
+        out.refuse(field, "not-served", Reason::NotServed, message);
     }
 }
 

@@ -230,6 +230,13 @@ pub(crate) fn name_of(
     }
 }
 
+/// Judges a key of the mapping `at`.
+pub(crate) fn key_of(rule: &'static str, is_wrong: fn(&str) -> Wrong, key: &str, at: &str, out: &mut Findings) {
+    if let Some(wrong) = is_wrong(key) {
+        out.invalid_key(at, rule, key, wrong);
+    }
+}
+
 fn unique(items: &[Value], key: &str, out: &mut Findings) {
     let mut seen: Vec<&str> = Vec::new();
     for (index, item) in items.iter().enumerate() {
@@ -239,7 +246,7 @@ fn unique(items: &[Value], key: &str, out: &mut Findings) {
                 &format!("[{index}].{key}"),
                 "duplicate",
                 Reason::Duplicate,
-                format!("{} is there already", shown(name)),
+                format!("is {}, which is there already", shown(name)),
             );
         }
         seen.push(name);

@@ -179,8 +179,7 @@ pub(crate) fn unknown<'n>(names: impl Iterator<Item = &'n str> + Clone, key: &st
     if !out.take(names.clone().map(|name| (name.len().min(80) * key.len().min(80)) as u64 / 8).sum()) {
         return;
     }
-    let hint = nearest(names, key).map(|name| format!("; did you mean `{name}`?")).unwrap_or_default();
-    out.refuse(&format!(".{key}"), "unknown-field", Reason::Unknown, format!("is not a field of this type{hint}"));
+    out.unknown(key, nearest(names, key));
 }
 
 pub(crate) fn not_one_of(all: &[&str], text: &str, out: &mut Findings) {

@@ -46,7 +46,12 @@ fn look(field: &Field, shape: &Shape, parent: &mut String, found: &mut Vec<Diagn
                 } else if let Some(near) = near(&entry.key, &known)
                     && found.len() < UNKNOWN_MAX
                 {
-                    let mistake = Mistake::Unknown { key: entry.key.clone(), parent: parent.clone(), near: Some(near) };
+                    let mistake = Mistake::Unknown {
+                        key: entry.key.clone(),
+                        parent: parent.clone(),
+                        near: Some(near),
+                        is_required: false,
+                    };
                     found.push(mistake.at(entry.key_place.span()));
                 }
             }

@@ -1,10 +1,11 @@
 //! What a `targetRevision` names, as far as that is possible without asking for tags.
 #![expect(clippy::indexing_slicing, reason = "indexes are those of the Applications that are judged")]
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 use super::{Context, Rules};
 use crate::argo::conflict::Conflict;
+use crate::argo::near::near;
 use crate::argo::{Application, BranchName};
 
 impl Rules<'_> {
@@ -13,12 +14,23 @@ impl Rules<'_> {
     pub(super) fn revisions(&mut self, hydrated: &[usize]) {
         let (all, context) = (self.applications, self.context);
         let mut first: BTreeMap<&BranchName, usize> = BTreeMap::new();
+        let mut nowhere: BTreeSet<usize> = BTreeSet::new();
         for &index in hydrated.iter().filter(|index| all[**index].has_own_source()) {
             let (application, places) = (&all[index], &all[index].places);
             let branch = application.environment_branch();
             let other = *first.entry(branch).or_insert(index);
             let (own, others) = (followed(application, context), followed(&all[other], context));
-            if own != others {
+            let misnamed = [other, index].into_iter().find(|index| names_nothing(&all[*index], context));
+            if let Some(misnamed) = misnamed.filter(|_| own != others) {
+                // It is said once, whatever the others name.
+                if let Some(revision) = followed(&all[misnamed], context).filter(|_| nowhere.insert(misnamed)) {
+                    let known: Vec<&str> = context.dry_branches.iter().map(BranchName::as_str).collect();
+                    let near = near(revision, &known).map(str::to_owned);
+                    let conflict =
+                        Conflict::NoSuchRevision { branch: branch.clone(), revision: revision.to_owned(), near };
+                    self.add([other, index], conflict, &all[misnamed].places.target_revision);
+                }
+            } else if own != others {
                 let name = |revision: Option<&str>| revision.unwrap_or(context.dry_branch.as_str()).to_owned();
                 let (revision, other_revision) = (name(own), name(others));
                 let at = all[other].places.target_revision.clone();
@@ -48,6 +60,14 @@ pub(super) fn followed<'a>(application: &'a Application, context: &Context<'_>) 
     let mut own = application.all_sources().filter(|source| source.input.is_none() && context.follows);
     let is_branch = |text: &str| matches!(revision(text, context), Revision::Branch { .. });
     own.find(|source| !is_branch(&source.target_revision)).map(|source| source.target_revision.as_str())
+}
+
+/// Whether an Application names what may be a branch or a tag, and is neither.
+fn names_nothing(application: &Application, context: &Context<'_>) -> bool {
+    let is_nothing = |text: &str| {
+        matches!(revision(text, context), Revision::NoBranch) && !text.contains('/') && !(context.is_tag)(text)
+    };
+    followed(application, context).is_some_and(is_nothing)
 }
 
 /// What a `targetRevision` names.

@@ -72,6 +72,7 @@ fn with_context<T>(repository: &Repository, judge: impl FnOnce(&Context<'_>) -> 
         copies: None,
         is_directory: &|path| repository.directories.contains(&path.as_str()),
         follows: repository.follows,
+        is_tag: &|_| false,
         is_shared: &|_| false,
     };
     judge(&context)
@@ -344,6 +345,7 @@ fn the_order_of_applications_does_not_matter() {
             copies: None,
             is_directory: &|_| true,
             follows: false,
+            is_tag: &|_| false,
             is_shared: &|_| false,
         };
         validate(applications, &context).findings.into_iter().map(|finding| finding.diagnostic).collect::<Vec<_>>()

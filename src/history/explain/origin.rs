@@ -10,6 +10,7 @@ use serde::Serialize;
 use super::{ExplainError, Object, Subject};
 use crate::argo::{self, Application, SourceType};
 use crate::diff::FieldPath;
+use crate::diff::ObjectName;
 use crate::discover::Discovery;
 use crate::metadata::{NOTES_REF, read_note};
 use crate::owners::error::HydrateError;
@@ -19,6 +20,7 @@ use crate::owners::policy::{Policy, render_context};
 use crate::owners::recorded::dry_tree;
 use crate::owners::seed_identities::claimed;
 use crate::owners::standing::{provenance, shown_by};
+use crate::render::places;
 use crate::render::trial::used::{self, used};
 use crate::render::trial::{self, SourceLine, Trial};
 use crate::render::{self, Failure, Renderers};
@@ -129,7 +131,13 @@ pub(super) fn origin(
         // Each try would start the program.
         (Some(object), Some(field)) if source_type != Some(SourceType::Plugin) => {
             let object = &object.name();
-            trial::set_in(&Trial { renderers, application, context: &context, object, field }, &manifests, &reads)
+            let trial = Trial { renderers, application, context: &context, object, field };
+            let own = trial::set_in_application(&trial, &manifests);
+            let found = if own.is_empty() { trial::set_in(&trial, &manifests, &reads) } else { own };
+            let manifest = manifests.iter().find(|manifest| ObjectName::of(manifest) == *object);
+            let said = |manifest| places::said_in(&View::new(&files), &reads, manifest, field);
+            let patched = found.is_empty().then(|| manifest.and_then(said)).flatten();
+            found.into_iter().chain(patched).collect()
         }
         _ => Vec::new(),
     };

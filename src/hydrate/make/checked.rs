@@ -135,7 +135,7 @@ fn warning(said: &Said, entry: Option<&Entry>, object: Option<&ObjectName>, plac
 fn place_of(object: &ObjectName, entry: &Entry, places: &mut Places<'_>) -> Option<Span> {
     let reads = entry.record.decode()?.reads;
     let application = &entry.application;
-    places.find(Wanted { application, reads: &reads, object, field: "kind", is_value: false })
+    places.find(Wanted { application, reads: &reads, object, field: "kind", is_value: false, is_unknown: false })
 }
 
 /// The object that a line of manifests belongs to, 1-based.

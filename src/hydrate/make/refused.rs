@@ -282,7 +282,14 @@ impl Refused {
             let entry = entries.values().find(|entry| std::ptr::eq(&entry.application, one.application))?;
             let reads = entry.record.decode()?.reads;
             let (application, object, is_value) = (one.application, &one.object, one.is_of_value());
-            places.find(Wanted { application, reads: &reads, object, field: &one.said.finding.field, is_value })
+            places.find(Wanted {
+                application,
+                reads: &reads,
+                object,
+                field: &one.field(),
+                is_value,
+                is_unknown: one.is_of_unknown(),
+            })
         };
         Ok((answers.sentences(&mut place).into_iter().map(refusal).collect(), checked))
     }

@@ -82,8 +82,15 @@ impl Asked<'_> {
             let is_it = |application: &Application| std::ptr::eq(application, one.application);
             let (application, result) = self.rendered.iter().find(|(application, _)| is_it(application))?;
             let (object, is_value) = (&one.object, one.is_of_value());
-            let field = &one.said.finding.field;
-            places.find(Wanted { application, reads: &result.reads, object, field, is_value })
+            let field = &one.field();
+            places.find(Wanted {
+                application,
+                reads: &result.reads,
+                object,
+                field,
+                is_value,
+                is_unknown: one.is_of_unknown(),
+            })
         };
         for sentence in answers.sentences(&mut place) {
             let rule = if sentence.is_refusal { Rule::Refused } else { Rule::Doubtful };

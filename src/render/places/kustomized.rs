@@ -35,9 +35,13 @@ pub(super) fn place(view: &View<'_>, reads: &Reads, field: Field<'_>) -> Option<
         let text = text_of(view, path)?;
         let documents = yaml::parse(text.as_bytes(), &Limits::default()).ok()?;
         let root = documents.first()?;
-        let line = (field.file == Some(path)).then(|| generated(root, field)).flatten();
-        let here = line.map(|line| Span { line, ..Span::file(path.clone()) }.quoting(&text));
-        here.or_else(|| Patches { view, path, text: &text, field }.place(root))
+        let here = |line| Span { line, ..Span::file(path.clone()) }.quoting(&text);
+        let generator = || (field.file == Some(path)).then(|| generator_of(root, field.manifest)).flatten();
+        let patches = || Patches { view, path, text: &text, field }.place(root);
+        common(root, field).map(here).or_else(patches).or_else(|| {
+            let item = generator()?;
+            in_env_file(view, path, item, field).or_else(|| generated(item, field).map(here))
+        })
     })
 }
 
@@ -45,22 +49,62 @@ fn text_of(view: &View<'_>, path: &RepoPath) -> Option<String> {
     String::from_utf8(view.read(path).ok()?.data.to_vec()).ok()
 }
 
-/// The line of the generator that makes an object: that of the key where a literal or a file has it, else of its name.
-fn generated(root: &Node, Field { manifest, path, .. }: Field<'_>) -> Option<u32> {
+/// The line of a label or an annotation that a kustomization gives to all objects.
+fn common(root: &Node, field: Field<'_>) -> Option<u32> {
+    let [.., Step::Key(mapping), Step::Key(key)] = field.path.steps() else { return None };
+    let is_it = |(name, value): &&(Node, Node)| {
+        let has_value = || value.as_str().map(str::to_owned) == text_at(field.manifest.object(), field.path);
+        name.as_str() == Some(key) && (!field.is_value || has_value())
+    };
+    let line = |pairs: &Node| pairs.as_mapping()?.iter().find(is_it).map(|(name, _)| name.mark.line);
+    match mapping.as_str() {
+        "annotations" => line(root.get("commonAnnotations")?),
+        "labels" | "selector" | "matchLabels" => {
+            let pairs = root.get("labels").and_then(Node::as_sequence).unwrap_or_default().iter();
+            let pairs = pairs.filter_map(|item| item.get("pairs"));
+            root.get("commonLabels").into_iter().chain(pairs).find_map(line)
+        }
+        _ => None,
+    }
+}
+
+/// The generator that makes an object.
+fn generator_of<'n>(root: &'n Node, manifest: &Manifest) -> Option<&'n Node> {
     let generator = match manifest.kind() {
         "ConfigMap" => "configMapGenerator",
         "Secret" => "secretGenerator",
         _ => return None,
     };
     let is_it = |item: &&Node| word(item, "name").is_some_and(|name| manifest.name().contains(name));
-    let item =
-        root.get(generator)?.as_sequence()?.iter().filter(is_it).max_by_key(|item| word(item, "name").map(str::len))?;
-    let key = match path.steps() {
+    root.get(generator)?.as_sequence()?.iter().filter(is_it).max_by_key(|item| word(item, "name").map(str::len))
+}
+
+/// The key of the data that a generator makes.
+fn data_key(path: &FieldPath) -> Option<&str> {
+    match path.steps() {
         [Step::Key(data), Step::Key(key), ..] if matches!(data.as_str(), "data" | "stringData" | "binaryData") => {
-            key.as_str()
+            Some(key)
         }
-        _ => return item.get("name").map(|name| name.mark.line),
-    };
+        _ => None,
+    }
+}
+
+/// The line of a file of variables that a generator reads which has a key.
+fn in_env_file(view: &View<'_>, kustomization: &RepoPath, item: &Node, field: Field<'_>) -> Option<Span> {
+    let key = data_key(field.path)?;
+    let several = item.get("envs").and_then(Node::as_sequence).unwrap_or_default().iter();
+    let names = several.chain(item.get("env")).filter_map(Node::as_str);
+    names.filter_map(|name| kustomization.parent().unwrap_or_default().resolve(name).ok()).find_map(|path| {
+        let text = text_of(view, &path)?;
+        let is_it = |line: &str| line.trim_start().split('=').next() == Some(key);
+        let line = text.lines().zip(1_u32..).find(|(line, _)| is_it(line))?.1;
+        Some(Span { line, ..Span::file(path) }.quoting(&text))
+    })
+}
+
+/// The line of a generator: that of the key where a literal or a file has it, else of its name.
+fn generated(item: &Node, Field { path, .. }: Field<'_>) -> Option<u32> {
+    let Some(key) = data_key(path) else { return item.get("name").map(|name| name.mark.line) };
     let sources = ["literals", "files"].into_iter().filter_map(|field| item.get(field)?.as_sequence()).flatten();
     let mut sources = sources.filter_map(|node| Some((node.as_str()?, node.mark.line)));
     let says = |source: &str| match source.split_once('=') {
@@ -151,7 +195,8 @@ impl Patches<'_> {
         }
         let value = operation.get("value")?;
         if rest.is_empty() {
-            return self.is_right(value).then_some(pointer.mark.line);
+            let line = if self.field.is_value { value.mark.line } else { pointer.mark.line };
+            return self.is_right(value).then_some(line);
         }
         self.line_below(value, &Value::Null, rest)
     }
@@ -210,7 +255,10 @@ mod tests {
     /// Where a kustomization that is `text` says a field of an object.
     fn found(text: &str, object: &str, steps: &[&str], is_value: bool) -> Option<(String, u32)> {
         let patch = "- op: replace\n  path: /spec/paused\n  value: 1\n";
-        let files = MemoryFiles::new().file("a/kustomization.yaml", text).file("a/patch.yaml", patch);
+        let files = MemoryFiles::new()
+            .file("a/kustomization.yaml", text)
+            .file("a/patch.yaml", patch)
+            .file("a/web.env", "a=1\nb b=2\n");
         let view = View::new(&files);
         view.read(&RepoPath::new("a/kustomization.yaml").expect("a path")).expect("there");
         let manifest =
@@ -234,6 +282,8 @@ mod tests {
                     {kind: Service}\n  patch: '[{op: add, path: /spec/replica, value: 3}]'\n- path: patch.yaml\n  target: {name: web}\n";
         let generators =
             "configMapGenerator:\n- name: cfg\n  literals:\n  - a=1\n  - 'b b=2'\n  files: [x=y, dir/z.txt]\n";
+        let common = "commonAnnotations:\n  a b: x\nlabels:\n- pairs: {d: e}\n";
+        let envs = "configMapGenerator:\n- name: cfg\n  envs: [web.env]\n";
         let map = "kind: ConfigMap\nmetadata: {name: cfg-hash}\ndata: {b b: 2}\n";
         type Row<'r> = (&'r str, &'r str, &'r [&'r str], bool, Option<(&'r str, u32)>);
         let here = "a/kustomization.yaml";
@@ -250,8 +300,14 @@ mod tests {
             ),
             (strategic, &web.replace("Deployment", "Job"), &["spec", "replica"], false, None),
             (&strategic.replace("name: web}", "name: w}"), web, &["spec", "replica"], false, None),
-            (json, web, &["spec", "replica"], true, Some((here, 5))),
-            (json, web, &["spec", "paused"], true, Some(("a/patch.yaml", 2))),
+            (json, web, &["spec", "replica"], false, Some((here, 5))),
+            (json, web, &["spec", "replica"], true, Some((here, 6))),
+            (json, web, &["spec", "paused"], true, Some(("a/patch.yaml", 3))),
+            (common, web, &["metadata", "annotations", "a b"], false, Some((here, 2))),
+            (common, web, &["metadata", "annotations", "c"], false, None),
+            (common, web, &["spec", "template", "metadata", "labels", "d"], false, Some((here, 4))),
+            (envs, map, &["data", "b b"], false, Some(("a/web.env", 2))),
+            (envs, map, &["data", "c"], false, Some((here, 2))),
             (generators, map, &["data", "b b"], false, Some((here, 5))),
             (generators, map, &["data", "z.txt"], false, Some((here, 6))),
             (generators, map, &["data", "c"], false, Some((here, 2))),

@@ -18,7 +18,11 @@ pub(super) fn spec(context: &Context<'_>, spec: &Mapping, out: &mut Findings) {
     let (group, plural) = (text(spec, "group"), text(kinds, "plural"));
     let name = map(context.root, "metadata").map(|metadata| text(metadata, "name")).unwrap_or_default();
     if name != format!("{plural}.{group}") {
-        out.invalid(".names.plural", "name", format!("the name must be plural and group: `{plural}.{group}`"));
+        out.invalid(
+            ".names.plural",
+            "name",
+            format!("must be the first part of the name, which must be `{plural}.{group}`"),
+        );
     }
     if !group.is_empty() {
         name_of("name", names::subdomain, group, ".group", out);

@@ -36,7 +36,7 @@ pub(super) fn job(context: &Context<'_>, spec: &Mapping, out: &mut Findings) {
         let name = map(context.root, "metadata").map(|metadata| text(metadata, "name")).unwrap_or_default();
         let last = completions.unwrap_or(1).max(1) - 1;
         if context.kind == "Job" && !name.is_empty() && names::label(&format!("{name}-{last}")).is_some() {
-            out.invalid(".completions", "name", "the name of a Pod of it would be no label of DNS");
+            out.invalid(".completions", "name", "gives a Pod a name that is not a label of DNS");
         }
     }
     for field in ["backoffLimitPerIndex", "maxFailedIndexes"] {
@@ -85,7 +85,7 @@ pub(super) fn failure_policy(_: &Context<'_>, spec: &Mapping, out: &mut Findings
     for (index, rule) in items(policy, "rules") {
         out.within(format_args!(".podFailurePolicy.rules[{index}]"), |out| {
             if text(rule, "action") == "FailIndex" && !has(spec, "backoffLimitPerIndex") {
-                out.invalid(".action", "failure-policy", "FailIndex needs `backoffLimitPerIndex`");
+                out.invalid(".action", "failure-policy", "must not be FailIndex without `backoffLimitPerIndex`");
             }
             if usize::from(has(rule, "onExitCodes")) + usize::from(!list(rule, "onPodConditions").is_empty()) != 1 {
                 out.invalid("", "one-of", "must have one of `onExitCodes`, `onPodConditions`");
@@ -100,7 +100,7 @@ pub(super) fn failure_policy(_: &Context<'_>, spec: &Mapping, out: &mut Findings
 fn exit_codes(codes: &Mapping, containers: &[&str], out: &mut Findings) {
     let name = text(codes, "containerName");
     if has(codes, "containerName") && !containers.contains(&name) {
-        out.invalid(".containerName", "failure-policy", format!("no container is named {}", shown(name)));
+        out.invalid(".containerName", "failure-policy", format!("is {}, and no container has this name", shown(name)));
     }
     let values: Vec<i64> = list(codes, "values").iter().filter_map(crate::fields::whole).collect();
     if values.is_empty() {

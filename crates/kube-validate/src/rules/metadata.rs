@@ -5,7 +5,7 @@
 use go_yaml::{Mapping, Value};
 
 use super::names::name_rule;
-use super::{Context, name_of};
+use super::{Context, key_of, name_of};
 use crate::fields::{is_true, items, list, map, text};
 use crate::finding::{Findings, Reason, shown};
 use crate::names;
@@ -68,7 +68,7 @@ pub(crate) fn generated(prefix: &str) -> String {
 pub(crate) fn labels_and_annotations(metadata: &Mapping, out: &mut Findings) {
     if let Some(labels) = map(metadata, "labels") {
         for (key, value) in labels {
-            name_of("label-key", names::qualified, key, ".labels", out);
+            key_of("label-key", names::qualified, key, ".labels", out);
             name_of(
                 "label-value",
                 names::label_value,
@@ -80,7 +80,7 @@ pub(crate) fn labels_and_annotations(metadata: &Mapping, out: &mut Findings) {
     }
     if let Some(annotations) = map(metadata, "annotations") {
         for key in annotations.keys() {
-            name_of("annotation-key", names::annotation, key, ".annotations", out);
+            key_of("annotation-key", names::annotation, key, ".annotations", out);
         }
         let size = |(key, value): (&String, &Value)| key.len() + value.as_str().unwrap_or_default().len();
         if annotations.iter().map(size).sum::<usize>() > ANNOTATIONS_MAX {

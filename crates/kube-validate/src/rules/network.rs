@@ -83,7 +83,12 @@ fn ports(spec: &Mapping, kind: &str, out: &mut Findings) {
             };
             out.within(".port", |out| between(int(port, "port").unwrap_or(0), 1, 65535, out));
             if let Some(number) = int(port, "port").filter(|number| seen.contains(&(*number, protocol))) {
-                out.refuse("", "duplicate-port", Reason::Duplicate, format!("{protocol} {number} is there already"));
+                out.refuse(
+                    "",
+                    "duplicate-port",
+                    Reason::Duplicate,
+                    format!("is {protocol} {number}, which is there already"),
+                );
             }
             seen.push((int(port, "port").unwrap_or(0), protocol));
             if let Some(node) = int(port, "nodePort").filter(|node| *node != 0) {

@@ -17,7 +17,12 @@ pub(super) fn spec(context: &Context<'_>, pod: &Mapping, out: &mut Findings) {
             out.within(format_args!(".{field}[{index}]"), |out| {
                 let name = text(container, "name");
                 if !name.is_empty() && seen.contains(&name) {
-                    out.refuse(".name", "duplicate", Reason::Duplicate, format!("{} is there already", shown(name)));
+                    out.refuse(
+                        ".name",
+                        "duplicate",
+                        Reason::Duplicate,
+                        format!("is {}, which is there already", shown(name)),
+                    );
                 }
                 seen.push(name);
                 mounts(container, &volumes, out);
@@ -90,7 +95,7 @@ fn mounts(container: &Mapping, volumes: &[Volume<'_>], out: &mut Findings) {
                 out.refuse(".mountPropagation", "forbidden", Reason::Forbidden, text);
             }
             if !path.is_empty() && paths.contains(&path) {
-                out.invalid(".mountPath", "duplicate-mount", format!("{} is mounted already", shown(path)));
+                out.invalid(".mountPath", "duplicate-mount", format!("is {}, which is mounted already", shown(path)));
             }
             paths.push(path);
             if !text(mount, "subPath").is_empty() && !text(mount, "subPathExpr").is_empty() {
@@ -312,7 +317,12 @@ fn resource_claims(pod: &Mapping, out: &mut Findings) {
                 let name = text(claim, "name");
                 if !claims.contains(&name) {
                     let at = format!(".{field}[{index}].resources.claims[{at}].name");
-                    out.refuse(&at, "claim", Reason::NotFound, format!("no claim is named {}", shown(name)));
+                    out.refuse(
+                        &at,
+                        "claim",
+                        Reason::NotFound,
+                        format!("is {}, and no claim has this name", shown(name)),
+                    );
                 }
             }
         }

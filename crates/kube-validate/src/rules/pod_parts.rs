@@ -176,7 +176,9 @@ pub(super) fn toleration(_: &Context<'_>, toleration: &Mapping, out: &mut Findin
     }
     match operator {
         "" | "Equal" => name_of("label-value", names::label_value, value, ".value", out),
-        "Exists" if !value.is_empty() => out.invalid(".operator", "toleration", "Exists takes no `value`"),
+        "Exists" if !value.is_empty() => {
+            out.invalid(".operator", "toleration", "must not be Exists where `value` is set")
+        }
         _ => {}
     }
 }

@@ -80,7 +80,7 @@ pub(super) fn requirements(_: &Context<'_>, resources: &Mapping, out: &mut Findi
         ["limits", "requests"].iter().any(|field| amounts(resources, field).any(|(name, _)| is(name)))
     };
     if has_any(|name| name.starts_with("hugepages-")) && !has_any(|name| matches!(name, "cpu" | "memory")) {
-        out.refuse("", "hugepages", Reason::Forbidden, "huge pages need cpu or memory too");
+        out.refuse("", "hugepages", Reason::Forbidden, "must have cpu or memory beside huge pages");
     }
 }
 

@@ -77,7 +77,7 @@ fn files(projected: &Mapping, out: &mut Findings) {
                 let path = text(file, "path");
                 if !path.is_empty() && seen.contains(&path) {
                     let at = format!(".sources[{index}].{from}.items[{at}].path");
-                    out.invalid(&at, "duplicate", format!("{} is there already", shown(path)));
+                    out.invalid(&at, "duplicate", format!("is {}, which is there already", shown(path)));
                 }
                 seen.push(path);
             }

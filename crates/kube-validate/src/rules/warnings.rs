@@ -63,17 +63,21 @@ pub(crate) const NAMES: &[(&str, &str)] = &[
 fn container(_: &Context<'_>, container: &Mapping, out: &mut Findings) {
     let image = text(container, "image");
     if !image.is_empty() && !is_image(image) {
-        out.warn(".image", "image-name", format!("{} is not a name of an image: it cannot be pulled", shown(image)));
+        out.warn(
+            ".image",
+            "image-name",
+            format!("is {}, which is not a name of an image: it cannot be pulled", shown(image)),
+        );
     }
     let mut seen: Vec<&str> = Vec::new();
     for (index, env) in items(container, "env") {
         let name = text(env, "name");
         let at = format!(".env[{index}].name");
         if seen.contains(&name) {
-            out.warn(&at, "duplicate-env", format!("{} is there already: the last one counts", shown(name)));
+            out.warn(&at, "duplicate-env", format!("is {}, which is there already: the last one counts", shown(name)));
         }
         if !name.is_empty() && names::strict_env(name).is_some() {
-            out.warn(&at, "env-name", format!("a shell cannot read a variable named {}", shown(name)));
+            out.warn(&at, "env-name", format!("is {}: a shell cannot read a variable of this name", shown(name)));
         }
         seen.push(name);
     }
@@ -81,7 +85,7 @@ fn container(_: &Context<'_>, container: &Mapping, out: &mut Findings) {
     for (index, port) in items(container, "ports") {
         let pair = (int(port, "containerPort").unwrap_or(0), text(port, "protocol"));
         if ports.contains(&pair) {
-            out.warn(&format!(".ports[{index}]"), "duplicate-port", "the port is there already");
+            out.warn(&format!(".ports[{index}]"), "duplicate-port", "is a port that is there already");
         }
         ports.push(pair);
     }
@@ -174,7 +178,11 @@ fn volume(_: &Context<'_>, volume: &Mapping, out: &mut Findings) {
     for (field, key) in [("configMap", "name"), ("secret", "secretName"), ("persistentVolumeClaim", "claimName")] {
         let name = map(volume, field).map(|source| text(source, key)).unwrap_or_default();
         if !name.is_empty() && names::subdomain(name).is_some() {
-            out.warn(&format!(".{field}.{key}"), "volume-reference", format!("nothing can be named {}", shown(name)));
+            out.warn(
+                &format!(".{field}.{key}"),
+                "volume-reference",
+                format!("is {}, and nothing can have this name", shown(name)),
+            );
         }
     }
 }
@@ -186,7 +194,11 @@ fn mount(_: &Context<'_>, mount: &Mapping, out: &mut Findings) {
             || path.split('/').any(|part| part == "..")
             || path.contains(':') && !path.contains('\\'))
     {
-        out.warn(".mountPath", "mount-path", format!("{} is not an absolute path without `..` and `:`", shown(path)));
+        out.warn(
+            ".mountPath",
+            "mount-path",
+            format!("is {}, which is not an absolute path without `..` and `:`", shown(path)),
+        );
     }
 }
 
@@ -371,7 +383,7 @@ fn secret(_: &Context<'_>, secret: &Mapping, out: &mut Findings) {
         && !SECRET_TYPES.contains(&kind)
         && (!kind.contains('/') || kind.starts_with("kubernetes.io/"));
     if is_own {
-        out.warn(".type", "secret-type", format!("{} is not a type that Kubernetes knows", shown(kind)));
+        out.warn(".type", "secret-type", format!("is {}, which is not a type that Kubernetes knows", shown(kind)));
     }
 }
 

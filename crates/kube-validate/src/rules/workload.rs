@@ -72,7 +72,7 @@ fn matches<'l>(mut labels: impl Iterator<Item = (&'l str, &'l str)>, spec: &Mapp
 }
 
 fn mismatch(out: &mut Findings) {
-    out.invalid(".template.metadata.labels", "selector-mismatch", "`selector` does not select these labels");
+    out.invalid(".template.metadata.labels", "selector-mismatch", "must match `selector`");
 }
 
 /// A number or a percentage, as `is 0%` matters to rolling updates.
