@@ -385,7 +385,8 @@ fn commit_of(repository: &Repository, rev: &str) -> anyhow::Result<ObjectId> {
         Ok(commit) => Ok(commit),
         // There is no commit yet.
         Err(error) if rev == "HEAD" => {
-            Err(WrongUse(format!("{error}\nhint: `git hydrate init` writes a small example")).into())
+            let here = if repository.worktree().is_none() { "in a clone of it, " } else { "" };
+            Err(WrongUse(format!("{error}\nhint: {here}`git hydrate init` writes a small example")).into())
         }
         Err(error) => Err(WrongUse(error.to_string()).into()),
     }

@@ -55,7 +55,7 @@ pub(crate) use on_failure::{Held, OnFailure};
 pub(crate) use seeds::{SECRET_FILES, SEED_FILE, Seeds};
 #[cfg(test)]
 pub(crate) use shape::keys;
-pub(crate) use shape::unknown_key;
+pub(crate) use shape::{is_setting, unknown_key};
 pub(crate) use validate::Validate;
 pub(crate) use value::{Data, Mapping, Value};
 

@@ -4,6 +4,7 @@ use std::collections::BTreeSet;
 use std::path::PathBuf;
 
 use anyhow::{anyhow, bail};
+use dry_files::diag::more::listed;
 use dry_files::diag::printable;
 
 use super::deleted;
@@ -315,10 +316,19 @@ impl Clone {
         let mut short = known.iter().filter(|line| line.name.rsplit('/').next() == Some(name));
         let found = match (exact, short.next(), short.next()) {
             (Some(found), ..) | (None, Some(found), None) => found,
-            _ => {
+            (None, Some(one), Some(two)) => {
+                let all: Vec<&str> = [one, two].into_iter().chain(short).map(|line| line.name.as_str()).collect();
+                let name = printable(name);
+                bail!(WrongUse(format!("`{name}` is ambiguous: it may be {}", listed(&all, usize::MAX))))
+            }
+            (None, None, _) => {
                 let all: Vec<&str> = known.iter().map(|line| line.name.as_str()).collect();
                 let name = printable(name);
-                bail!(WrongUse(format!("there is no environment branch `{name}`; there are {}", all.join(", "))))
+                let there = match &all[..] {
+                    [] => "none is hydrated yet".to_owned(),
+                    all => format!("there are {}", all.join(", ")),
+                };
+                bail!(WrongUse(format!("there is no environment branch `{name}`; {there}")))
             }
         };
         Ok(BranchName::read(&found.name)?)

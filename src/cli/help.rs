@@ -32,6 +32,7 @@ pub(super) fn run(arguments: &Arguments, pages: Pages<'_>) -> anyhow::Result<Out
         output::print(line.render_long_help().to_string())?;
         return Ok(Outcome::Done);
     }
+    let about = meant(&about).unwrap_or(&about).to_owned();
     if let Some(command) = line.find_subcommand_mut(&about) {
         output::print(command.render_long_help().to_string())?;
         return Ok(Outcome::Done);
@@ -51,6 +52,16 @@ pub(super) fn run(arguments: &Arguments, pages: Pages<'_>) -> anyhow::Result<Out
     let repository = super::repository(None).ok();
     Screen::new(repository.as_ref()).show(&text)?;
     Ok(Outcome::Done)
+}
+
+/// What words lead to that somebody looks for in a hurry.
+fn meant(words: &str) -> Option<&'static str> {
+    match words.to_ascii_lowercase().as_str() {
+        "revert" | "undo" | "reset" | "restore" | "back" => Some("rollback"),
+        "outage" | "incident" | "emergency" | "broken" => Some("go back"),
+        "freeze" | "thaw" | "unfreeze" | "pause" => Some("hold"),
+        _ => None,
+    }
 }
 
 /// A page without what its tests run before its examples.

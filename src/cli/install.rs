@@ -115,8 +115,9 @@ fn install_server(path: &Path, repo_urls: &[String]) -> anyhow::Result<Vec<Step>
     installer.server(&binary()?)?;
     // Before anything is found out, which is a setting too.
     if config::set_newest_tools(&repository)? {
-        let what = "tools = the newest; those of your Argo CD: git hydrate config set tools argocd=VERSION";
-        installer.step(State::Done, what.to_owned());
+        let git = format!("git -C {}", shell_path(repository.common_dir()));
+        let what = format!("tools = the newest; those of your Argo CD: {git} hydrate config set tools argocd=VERSION");
+        installer.step(State::Done, what);
     }
     for note in settle(&repository)? {
         installer.step(State::Done, note);

@@ -12,6 +12,7 @@ use crate::history;
 use crate::history::{Entry, History, Line, PathChange, Selection};
 use crate::manifest::{self, Manifest, Source};
 use crate::repo::{ObjectId, Repository};
+use crate::show::causes;
 use crate::show::changes::{Mark, rows};
 use crate::show::{GONE_MAX, Paint, Style};
 use dry_files::diag::more::line_of_more;
@@ -290,8 +291,8 @@ fn block(entry: &Entry, several: bool, paint: Paint) -> String {
             let _ = writeln!(text, "      {}", printable(&one_line(message)));
         }
     }
-    for diagnostic in &entry.failures {
-        for line in diagnostic.to_string().lines() {
+    for cause in causes(entry.failures.iter()) {
+        for line in cause.to_string().lines() {
             let _ = writeln!(text, "    {line}");
         }
     }

@@ -191,7 +191,9 @@ fn text(branches: &[BranchStatus], here: &Here<'_>, wrong: &mut Wrong, paint: Pa
         let from = match status.state {
             BranchState::Missing => format!("of {}", printable(&status.dry_branch)),
             _ => {
-                let follows = status.follows.as_ref().map(ToString::to_string);
+                // What no tag, range or commit led to yet is of the dry branch.
+                let follows =
+                    status.follows.as_ref().filter(|follows| follows.shown.is_some()).map(ToString::to_string);
                 let of = follows.as_deref().unwrap_or(&status.dry_branch);
                 format!("{} of {}", paint.by(Style::Id, dry), printable(of))
             }

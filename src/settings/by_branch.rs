@@ -36,6 +36,15 @@ impl<T> ByBranch<T> {
     }
 }
 
+impl<T> ByBranch<T> {
+    /// The globs that match none of `branches`.
+    pub(crate) fn unused<'b>(&self, branches: impl Iterator<Item = &'b BranchName> + Clone) -> Vec<&str> {
+        let Self::Chosen(chosen) = self else { return Vec::new() };
+        let is_used = |patterns: &Patterns| branches.clone().any(|branch| patterns.matches(branch.as_str()));
+        chosen.iter().filter(|(_, patterns, _)| !is_used(patterns)).map(|(glob, ..)| glob.as_str()).collect()
+    }
+}
+
 impl<T: fmt::Display> Serialize for ByBranch<T> {
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
         match self {

@@ -152,6 +152,33 @@ const RULE: &[Key] = &[
     key("expand", Shape::Texts),
 ];
 
+/// Keys of git's configuration, below `hydrate`, that somebody may look for among the settings.
+const GIT_KEYS: &[&str] = &[
+    "strict",
+    "strictUndecided",
+    "strictTimeLimit",
+    "prePush",
+    "withoutProgram",
+    "guard",
+    "notify",
+    "tell",
+    "log",
+    "jobs",
+    "timeLimit",
+    "memoryLimit",
+    "renderTimeLimit",
+    "promoter",
+    "settingsPusher",
+    "forgePusher",
+    "vendorAllow",
+    "remote",
+];
+
+/// Whether a setting has this name.
+pub(crate) fn is_setting(name: &str) -> bool {
+    KEYS.iter().any(|key| key.name.eq_ignore_ascii_case(name))
+}
+
 /// The names of all keys, in the order of [`super::Settings`].
 #[cfg(test)]
 pub(crate) fn keys() -> impl Iterator<Item = &'static str> {
@@ -166,6 +193,13 @@ pub(crate) fn unknown_key(key: &str) -> Option<String> {
     while let (Some(text), Shape::Keys(keys) | Shape::KeysAndGlobs(keys, _)) = (rest, shape) {
         let (name, below) = text.split_once('.').map_or((text, None), |(name, below)| (name, Some(below)));
         let Some(found) = keys.iter().find(|key| key.name == name) else {
+            if before.is_empty()
+                && let Some(key) = GIT_KEYS.iter().find(|known| known.eq_ignore_ascii_case(name))
+            {
+                return Some(format!(
+                    "`{key}` is not a setting but a key of git's configuration: git config hydrate.{key}"
+                ));
+            }
             let is_glob = matches!(shape, Shape::KeysAndGlobs(..)) && near(text, &names(keys)).is_none();
             return (!is_glob).then(|| unknown(&before, name, shape));
         };
@@ -343,6 +377,7 @@ mod tests {
             ("tools.jsonnet", None),
             ("tools.environments/prod-1.2", None),
             ("tools.jsonett", Some("unknown key `tools.jsonett`: did you mean `tools.jsonnet`?")),
+            ("strict", Some("`strict` is not a setting but a key of git's configuration: git config hydrate.strict")),
             ("colour", Some("unknown key `colour`; `git hydrate config edit` shows all keys")),
         ];
         for (key, expected) in rows {

@@ -21,6 +21,11 @@ pub(crate) struct Cause {
 }
 
 impl Cause {
+    /// Whether it is an error.
+    pub(crate) fn is_error(&self) -> bool {
+        self.diagnostic.is_error()
+    }
+
     /// What is wrong, in whichever Application.
     pub(crate) fn kind(&self) -> Diagnostic {
         kind(&self.diagnostic)

@@ -95,6 +95,8 @@ impl FromStr for ArgoCd {
     type Err = UnknownArgoCd;
 
     fn from_str(text: &str) -> Result<Self, UnknownArgoCd> {
+        // As its tags are named.
+        let text = text.strip_prefix('v').unwrap_or(text);
         let (minor, patch) = match numbers(text).as_deref() {
             Some(&[major, minor]) => ([major, minor], u32::MAX),
             Some(&[major, minor, patch]) => ([major, minor], patch),
@@ -144,7 +146,7 @@ mod tests {
                 format!("the tools of Argo CD {text} are not known: the nearest that is known is {nearest}")
             );
         }
-        for text in ["", "v3.4", "3", "3.4.x", "03.4", "latest", "3.4.1.1"] {
+        for text in ["", "3", "3.4.x", "03.4", "latest", "3.4.1.1"] {
             let error = text.parse::<ArgoCd>().expect_err(text).to_string();
             assert_eq!(error, format!("`{text}` is not a version of Argo CD such as 3.6"));
         }

@@ -38,6 +38,7 @@ fn followed(status: &BranchStatus) -> String {
         Some(ahead) if follows.shown.as_ref() == Some(&ahead.resolved) => {
             format!("behind: {} is at {} now", ahead.resolved, short(&ahead.dry_sha))
         }
+        Some(ahead) if follows.shown.is_none() => format!("behind: {} is not hydrated yet", ahead.resolved),
         Some(ahead) => format!("behind: {} is there", ahead.resolved),
         None if fails_again(status) => "hydrated with earlier settings".to_owned(),
         None if status.tools.is_some() => "hydrated with other tools".to_owned(),

@@ -9,6 +9,7 @@ use crate::install::Error;
 use crate::install::forge::GITEA;
 use crate::owners::platform::is_executable;
 use crate::repo;
+use crate::settings::is_setting;
 
 /// What the value of a key must be.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -137,6 +138,12 @@ impl Doctor<'_> {
     }
 
     fn unknown_key(&mut self, name: &str, candidates: &[(String, Kind)]) {
+        if let Some(setting) = name.strip_prefix("hydrate.").filter(|name| is_setting(name)) {
+            let what =
+                format!("{} does nothing: `{setting}` is a setting, not a key of git's configuration", printable(name));
+            let set = format!("{} hydrate config set {setting} VALUE", self.git_command());
+            return self.bad(what, format!("{set} && {}", self.unset(name)));
+        }
         let typos = |key: &str| strsim::damerau_levenshtein(&key.to_lowercase(), &name.to_lowercase());
         let keys = candidates.iter().map(|(key, _)| key.as_str());
         let close = keys.min_by_key(|key| typos(key)).filter(|key| typos(key) <= TYPOS_MAX);

@@ -13,7 +13,7 @@ use super::{ApplicationDiff, Changes, EnvironmentDiff, LikeEnvironment, Mark, Ov
 use crate::diff::{Change, Severity};
 use crate::hydrate::BehindPath;
 use crate::preview::NotCompared;
-use crate::show::causes::merged;
+use crate::show::causes::causes;
 use crate::show::{GONE_MAX, Paint, Style, wrap};
 
 /// How much is shown.
@@ -78,7 +78,7 @@ pub(crate) fn text(changes: &Changes, detail: Detail, form: Form) -> String {
             page.held(behind.chain(held).map(|stays| format!("of {}, {stays}", branch.branch)).collect());
         }
     }
-    let diagnostics = merged(changes.diagnostics());
+    let diagnostics = causes(changes.diagnostics());
     for diagnostic in diagnostics.iter().take(DIAGNOSTICS_MAX) {
         let text = diagnostic.to_string();
         let (first, rest) = text.split_once('\n').unwrap_or((&text, ""));

@@ -104,11 +104,13 @@ fn promoted_by_directory(run: &mut Run<'_>, heads: &[DryHead]) -> Result<Vec<Dia
     Ok(warnings)
 }
 
-/// Warns of globs of the settings `frozen` and `onFailure` that match no branch, and of globs of `frozen` that match a
+/// Warns of globs of the settings `frozen`, `onFailure`, `validate` and `kubernetes` that match no branch, and of globs of `frozen` that match a
 /// branch which promoters write, but not the branch that is promoted to it: such a branch is not frozen.
 fn unused_globs(run: &mut Run<'_>, heads: &[DryHead]) -> Result<Vec<Diagnostic>, Stopped> {
     let settings = &run.found.policy.settings;
-    if settings.frozen.is_empty() && settings.on_failure.unused(std::iter::empty()).is_empty() {
+    let none = || std::iter::empty();
+    let has_globs = !settings.validate.unused(none()).is_empty() || !settings.kubernetes.unused(none()).is_empty();
+    if settings.frozen.is_empty() && settings.on_failure.unused(none()).is_empty() && !has_globs {
         return Ok(Vec::new());
     }
     let recorded = run.found.records.iter().map(|(branch, _)| branch);
@@ -127,8 +129,16 @@ fn unused_globs(run: &mut Run<'_>, heads: &[DryHead]) -> Result<Vec<Diagnostic>,
     let frozen = &run.found.policy.settings.frozen;
     let unused = frozen.unused(branches.iter()).map(unused_freeze);
     let failing = run.found.policy.settings.on_failure.unused(branches.iter()).into_iter().map(unused_on_failure);
+    let settings = &run.found.policy.settings;
+    let validated = settings.validate.unused(branches.iter()).into_iter().map(|glob| ("validate", glob));
+    let versions = settings.kubernetes.unused(branches.iter()).into_iter().map(|glob| ("kubernetes", glob));
+    let others = validated.chain(versions).map(|(key, glob)| unused_glob(key, glob));
     let useless = promoted.iter().filter(|(sync, staging)| frozen.names(sync) && !frozen.names(staging));
-    Ok(unused.chain(failing).chain(useless.map(|(sync, staging)| freeze_of_promoted(sync, staging))).collect())
+    Ok(unused
+        .chain(failing)
+        .chain(others)
+        .chain(useless.map(|(sync, staging)| freeze_of_promoted(sync, staging)))
+        .collect())
 }
 
 fn freeze_of_promoted(sync: &BranchName, staging: &BranchName) -> Diagnostic {
@@ -139,8 +149,12 @@ fn freeze_of_promoted(sync: &BranchName, staging: &BranchName) -> Diagnostic {
 }
 
 fn unused_freeze(glob: &str) -> Diagnostic {
-    let text = format!("the setting `frozen` names `{glob}`, which matches no environment branch");
-    let key = shell_word(&format!("frozen.{glob}"));
+    unused_glob("frozen", glob)
+}
+
+fn unused_glob(setting: &str, glob: &str) -> Diagnostic {
+    let text = format!("the setting `{setting}` names `{glob}`, which matches no environment branch");
+    let key = shell_word(&format!("{setting}.{glob}"));
     Diagnostic::warning(text).hint(format!("on the server: git hydrate config unset {key}"))
 }
 
