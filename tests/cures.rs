@@ -385,3 +385,81 @@ fn settings_that_cannot_be_used_are_reported_without_a_doubt_of_who_wrote_them()
     assert!(heard.stderr.contains("dryBranches") || heard.stdout.contains("dryBranches"), "{heard:?}");
     assert!(!heard.stderr.contains("anyone may have written them"), "{heard:?}");
 }
+
+/// The last Application left with the trailer: the push says so, and so do `status` and `doctor`, with what deletes the branch.
+#[test]
+fn a_branch_that_its_last_application_left_is_said_to_be_given_up() {
+    let lab = Lab::new();
+    let (server, clone) = hydrated(&lab);
+    let gone = ["web", "api"].map(|name| application(name, "prod").0);
+    clone.commit("chore: no prod\n\nHydrate-Allow-Removal: environments/prod", &[(&gone[0], ""), (&gone[1], "")]);
+    let told = clone.push().success().remote().join("\n");
+    let delete = "git update-ref -d refs/heads/environments/prod";
+    assert!(told.contains("no Application names it any more") && told.contains(delete), "{told}");
+    for place in [&server, &clone] {
+        let status = place.hydrate(&["status"]).success().stdout;
+        assert!(status.contains("up to date: no Application names it any more") && status.contains(delete), "{status}");
+    }
+    let doctor = server.hydrate(&["doctor"]).stdout;
+    assert!(
+        doctor.contains("no Application names environments/prod any more") && doctor.contains("update-ref -d"),
+        "{doctor}"
+    );
+    clone.commit("chore: next", &[("notes.txt", "x")]);
+    let told = clone.push().success().remote().join("\n");
+    assert!(!told.contains("any more"), "{told}");
+}
+
+/// The dry commit that it was made from is gone, and the one in its place gives the same.
+#[test]
+fn a_branch_that_an_amended_commit_changes_nothing_of_is_up_to_date() {
+    let lab = Lab::new();
+    let (server, clone) = hydrated(&lab);
+    clone.commit("feat: two", &[("apps/web/prod/config.yaml", &config_map("web", "2"))]);
+    clone.push().success();
+    clone.git(&["commit", "-q", "--amend", "-m", "feat: better words"]);
+    clone.git(&["push", "-q", "--force", "origin", "main"]);
+    for place in [&server, &clone] {
+        if std::ptr::eq(place, &clone) {
+            clone.git(&["fetch", "-q"]);
+        }
+        let told = place.hydrate(&["status"]).success().stdout;
+        assert!(!told.contains("rewound"), "{told}");
+    }
+    // One that gives something else is not hidden by it.
+    server.git(&["config", "hydrate.guard", "false"]);
+    let before = tip(&server, PROD);
+    clone.commit("feat: three", &[("apps/web/prod/config.yaml", &config_map("web", "3"))]);
+    clone.push().success();
+    server.git(&["update-ref", "refs/heads/environments/prod", &before]);
+    clone.git(&["fetch", "-q"]);
+    clone.hydrate(&["status"]).exits(1);
+}
+
+#[test]
+fn a_short_name_of_several_branches_is_ambiguous() {
+    let lab = Lab::new();
+    let (_server, clone) = hydrated(&lab);
+    let (file, text) = application("web", "eu");
+    let files = [
+        (file.as_str(), text.replace("environments/eu", "eu/prod")),
+        ("apps/web/eu/config.yaml", config_map("web", "eu")),
+    ];
+    clone.commit("feat: eu", &files.each_ref().map(|(path, text)| (*path, text.as_str())));
+    clone.push().success();
+    clone.git(&["fetch", "-q"]);
+    let told = clone.hydrate(&["rollback", "prod", "--reason", "x"]).exits(2).stderr;
+    assert!(told.contains("`prod` is ambiguous: it may be environments/prod, eu/prod"), "{told}");
+    let told = clone.hydrate(&["rollback", "pord", "--reason", "x"]).exits(2).stderr;
+    assert!(told.contains("there is no environment branch `pord`; there are environments/dev"), "{told}");
+    let other = Lab::new();
+    let none = other.server().clone_to("none");
+    none.commit("nothing", &[("README.md", "x")]);
+    let told = none.hydrate(&["log", "prod"]).stderr;
+    assert!(!told.contains("there are \n"), "{told}");
+    // What is looked for in a hurry is found.
+    for (words, found) in [("revert", "rollback"), ("undo", "rollback"), ("outage", "Go back")] {
+        let told = clone.hydrate(&["help", words]).success().stdout;
+        assert!(told.contains(found), "{words}: {told}");
+    }
+}

@@ -285,6 +285,22 @@ fn a_glob_that_matches_no_branch_is_told() {
         told.stdout.contains(expected) && told.stdout.contains("config unset frozen.environments/pord"),
         "{told:?}"
     );
+    for (key, word) in [("validate", "refuse"), ("kubernetes", "1.34")] {
+        let told = server.hydrate(&["config", "set", key, &format!("{{environments/prd: {word}}}")]).success();
+        let expected =
+            format!("warning: the setting `{key}` names `environments/prd`, which matches no environment branch");
+        assert!(told.stdout.contains(&expected), "{told:?}");
+    }
+    // A key of git's configuration is no setting, nor the other way round.
+    let told = server.hydrate(&["config", "set", "strict", "touched"]).stderr;
+    assert!(
+        told.contains("`strict` is not a setting but a key of git's configuration: git config hydrate.strict"),
+        "{told}"
+    );
+    server.git(&["config", "hydrate.validate", "refuse"]);
+    let told = server.hydrate(&["doctor"]).stdout;
+    assert!(told.contains("hydrate.validate does nothing: `validate` is a setting"), "{told}");
+    server.hydrate(&["config", "set", "tools", "argocd=v3.4.1"]).success();
 }
 
 #[test]

@@ -440,7 +440,8 @@ fn a_new_repository_renders_with_the_newest_tools_and_one_that_was_hydrated_stay
     let server = lab.bare(&[]);
     let told = server.hydrate(&["install", "--server"]).success().stdout;
     assert!(
-        told.contains("done     tools = the newest; those of your Argo CD: git hydrate config set tools argocd="),
+        told.contains("done     tools = the newest; those of your Argo CD: git -C ")
+            && told.contains("dry.git hydrate config set tools argocd="),
         "{told}"
     );
     let tools = server.hydrate(&["config", "get", "tools"]).success().stdout;

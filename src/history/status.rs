@@ -177,6 +177,12 @@ impl BranchStatus {
         is_open && self.failures.last().is_some_and(is_unnamed)
     }
 
+    /// Whether no Application names it any more, and what they wrote was taken off it.
+    pub(crate) fn is_given_up(&self) -> bool {
+        let is_open = self.state == BranchState::Hydrated && !self.is_named && !self.is_left && self.dry_tip.is_some();
+        is_open && self.applications == 0 && self.failures.is_empty() && self.changed_by_others.is_empty()
+    }
+
     /// What to correct where Applications left it for another branch by a slip: the hint of what failed.
     pub(crate) fn misspelt(&self) -> Option<&str> {
         let failed = self.failures.iter().flat_map(|failure| &failure.diagnostics);
@@ -319,14 +325,16 @@ pub(crate) fn status(setup: &Setup<'_>) -> Result<Vec<BranchStatus>, HydrateErro
     }
     let sync = |branch| names.iter().find(|(_, named)| named.staging.contains(branch)).map_or(branch, |(sync, _)| sync);
     let made_from = noted::refuted(&names, setup, &found, &mut ledger)?;
+    let rewound = noted::rewound(&names, setup, &found, &mut ledger)?;
     let tagged = noted::borne_out(&names, setup, &found, &mut ledger)?;
     let limits = limits::reached(&found);
     let mut all = Vec::new();
     for (branch, named) in &names {
         for (place, named) in of_each_dry_branch(&found, branch, named).iter().enumerate() {
-            let made_from = (made_from.get(branch).copied(), tagged.get(branch));
+            let made_from = (made_from.get(branch).or(rewound.get(branch)).copied(), tagged.get(branch));
             let mut status = one(&found, &mut ledger, (branch, sync(branch)), named, made_from)?;
-            status.is_named = applications.contains(branch);
+            let is_of_copies = found.policy.settings.applications_to.as_ref() == Some(branch);
+            status.is_named = applications.contains(branch) || is_of_copies;
             status.limits = limits::of(&status, &limits);
             // What others did to the branch is shown once.
             if place > 0 {

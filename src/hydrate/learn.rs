@@ -100,9 +100,11 @@ fn set(run: &mut Run<'_>, url: Option<String>) -> Result<(), Stopped> {
         Ok(settings) => {
             found.policy = Policy::at(Some(settings), &found.buffer)?;
             (found.has_dry_branches, run.ledger.learnt) = (true, Some(settings));
+            // Without hooks, settings are pushed by a clone.
+            let on_server = if found.setup.place.are_guarded() { ", on the server" } else { "" };
             let note = |(key, value): &(_, _)| {
                 let word = if *key == "dryBranches" { "BRANCH" } else { "URL" };
-                format!("{key} is now set to {value}; to change it, on the server: git hydrate config set {key} {word}")
+                format!("{key} is now set to {value}; to change it{on_server}: git hydrate config set {key} {word}")
             };
             // What a clone foresees is set where it is pushed to.
             if found.setup.place.is_in_place() {

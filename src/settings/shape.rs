@@ -193,13 +193,6 @@ pub(crate) fn unknown_key(key: &str) -> Option<String> {
     while let (Some(text), Shape::Keys(keys) | Shape::KeysAndGlobs(keys, _)) = (rest, shape) {
         let (name, below) = text.split_once('.').map_or((text, None), |(name, below)| (name, Some(below)));
         let Some(found) = keys.iter().find(|key| key.name == name) else {
-            if before.is_empty()
-                && let Some(key) = GIT_KEYS.iter().find(|known| known.eq_ignore_ascii_case(name))
-            {
-                return Some(format!(
-                    "`{key}` is not a setting but a key of git's configuration: git config hydrate.{key}"
-                ));
-            }
             let is_glob = matches!(shape, Shape::KeysAndGlobs(..)) && near(text, &names(keys)).is_none();
             return (!is_glob).then(|| unknown(&before, name, shape));
         };
@@ -308,6 +301,11 @@ fn unknown(at: &str, name: &str, shape: &Shape) -> String {
         Shape::KeysAndGlobs(keys, _) => (*keys, ", and mappings by globs of branches"),
         _ => (&[][..], ""),
     };
+    if at.is_empty()
+        && let Some(key) = GIT_KEYS.iter().find(|known| known.eq_ignore_ascii_case(name))
+    {
+        return format!("`{key}` is not a setting but a key of git's configuration: git config hydrate.{key}");
+    }
     let (names, key) = (names(keys), joined(at, name));
     match (near(name, &names), at.is_empty()) {
         (Some(near), _) => format!("unknown key `{key}`: did you mean `{}`?", joined(at, near)),

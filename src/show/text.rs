@@ -4,6 +4,7 @@ use std::collections::BTreeSet;
 use std::fmt::Write as _;
 
 use super::causes::causes;
+use crate::argo::ref_of;
 use crate::hydrate::{Aside, BranchReport, Outcome, Report, Skipped};
 use dry_files::diag::more::{line_of_more, listed};
 use dry_files::diag::{Diagnostic, one_line, printable, shell_word, shown};
@@ -69,6 +70,7 @@ pub(crate) fn summary(report: &Report, wording: Wording) -> String {
         skipped(branch, &mut text);
         removed(branch, &mut text);
         gone(branch, &mut text);
+        given_up(branch, &mut text);
     }
     unchanged(&same, &mut text);
     let failed = report.branches.iter().filter(is_shown).flat_map(|branch| failures(&branch.outcome));
@@ -196,6 +198,17 @@ fn removed_paths(branch: &BranchReport) -> BTreeSet<&RepoPath> {
 
 fn stays(branch: &BranchReport) -> String {
     branch.new.as_deref().map_or_else(|| "not made".to_owned(), |tip| format!("stays at {}", short(tip)))
+}
+
+/// That the last Application of a branch left it, and how it is deleted.
+fn given_up(branch: &BranchReport, text: &mut String) {
+    if branch.outcome == Outcome::Moved && branch.applications == 0 && !removed_paths(branch).is_empty() {
+        let name = shell_word(&ref_of(&branch.branch));
+        let _ = writeln!(
+            text,
+            "  no Application names it any more; to delete it, if nothing deploys it, on the server: git update-ref -d {name}"
+        );
+    }
 }
 
 /// A line for each path that stays at an earlier dry commit.

@@ -11,6 +11,10 @@ use crate::history::{BranchState, BranchStatus};
 /// What to do about a branch that no Application names any more: where the name that they have now is a slip, to correct that;
 /// where they are on another branch, first how they come back.
 pub(super) fn unnamed(status: &BranchStatus) -> String {
+    if status.is_given_up() {
+        let ref_name = shell_word(&ref_of(&status.branch));
+        return format!("  to delete it, if nothing deploys it, on the server: git update-ref -d {ref_name}\n");
+    }
     if !status.has_leftovers() {
         return String::new();
     }

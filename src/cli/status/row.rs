@@ -10,6 +10,9 @@ pub(in crate::cli) fn state(status: &BranchStatus, is_of_platform: bool) -> Stri
     match status.behind {
         _ if status.is_left => format!("{} is not a dry branch any more", printable(&status.dry_branch)),
         _ if status.has_leftovers() => "left as it is: no Application names it any more".to_owned(),
+        Some(0) if status.is_given_up() && status.is_current() => {
+            "up to date: no Application names it any more".to_owned()
+        }
         _ if status.recorded_tip.is_some() => {
             let recorded = status.recorded_tip.as_deref().map(short).unwrap_or_default();
             format!("moved back by hand to {}: hydration left it at {recorded}", short(&status.tip))

@@ -15,7 +15,7 @@ use crate::owners::revisions::Follows;
 use crate::owners::setup::{Setup, Wake};
 use crate::owners::snapshot::Snapshot;
 use crate::owners::standing::provenance;
-use crate::preview::{Against, preview};
+use crate::preview::{Against, PreviewedBranch, preview};
 use crate::repo::ObjectId;
 
 /// The branches that do not have what their notes say, each with the dry commit that it was made from. A note is believed
@@ -67,6 +67,43 @@ pub(super) fn borne_out(
         borne_out.extend(sources);
     }
     Ok(borne_out)
+}
+
+/// The branches that show a dry commit which their dry branch has no more, as after a commit that was amended, and that have what its tip
+/// gives; each with that tip.
+///
+/// Errors: the repository cannot be read.
+pub(super) fn rewound(
+    names: &BTreeMap<BranchName, Named>,
+    setup: &Setup<'_>,
+    found: &Snapshot<'_>,
+    ledger: &mut Ledger,
+) -> Result<BTreeMap<BranchName, ObjectId>, HydrateError> {
+    let mut by_dry: BTreeMap<(BranchName, ObjectId), BTreeSet<BranchName>> = BTreeMap::new();
+    if found.setup.place.are_guarded() {
+        return Ok(BTreeMap::new());
+    }
+    let repository = setup.repository;
+    for (branch, named) in names.iter().filter(|(_, named)| named.is_environment && named.revision.is_none()) {
+        let (Some(tip), Some(dry_tip)) = (found.tip(branch), found.tip(&named.dry_branch)) else { continue };
+        let standing = found.standing(branch, tip, &named.dry_branch, &mut ledger.notes)?;
+        let is_gone = |dry: &ObjectId| repository.has(*dry) && !repository.is_ancestor(*dry, dry_tip);
+        if standing.source.is_none() && standing.dry.as_ref().is_some_and(is_gone) {
+            by_dry.entry((named.dry_branch.clone(), dry_tip)).or_default().insert(branch.clone());
+        }
+    }
+    let mut rewound = BTreeMap::new();
+    for ((branch, tip), branches) in by_dry {
+        let setup = Setup { place: setup.place.clone(), wake: Wake::Commit { branch, tip }, ..*setup };
+        let Ok(preview) = preview(&setup, &Against::Branches) else { continue };
+        let is_same = |one: &PreviewedBranch| {
+            let is_whole = one.mistakes.is_empty() && one.failures.is_empty() && one.behind.is_empty();
+            is_whole && one.paths.is_empty() && branches.contains(&one.branch)
+        };
+        let same = preview.environments.into_iter().filter(|one| is_same(one));
+        rewound.extend(same.map(|one| (one.branch, tip)));
+    }
+    Ok(rewound)
 }
 
 /// The branches of which a dry commit would change something; none where that cannot be found out here.

@@ -19,6 +19,11 @@ impl Doctor<'_> {
                 self.good(format!("of {}, {held}", status.branch));
             }
         }
+        for status in branches.iter().filter(|status| status.is_current() && status.is_given_up()) {
+            let (name, git) = (&status.branch, self.git_command());
+            let delete = format!("if nothing deploys it: {git} update-ref -d {}", shell_word(&ref_of(name)));
+            self.findings.push(Finding::advice(format!("no Application names {name} any more"), delete));
+        }
         for status in branches.iter().filter(|status| !status.is_current()) {
             let is_dry = dry_branches.iter().any(|dry| dry.as_str() == status.branch);
             let found = self.why_not_current(status, is_dry, branches);
