@@ -8,7 +8,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::rc::Rc;
 use std::sync::Arc;
 
-use dry_files::diag::{Diagnostic, Span, clipped};
+use dry_files::diag::{Diagnostic, clipped};
 use dry_files::path::RepoPath;
 
 use super::covered::covered;
@@ -39,7 +39,7 @@ use crate::owners::snapshot::Snapshot;
 use crate::owners::standing::rolled_back_to;
 use crate::repo::ObjectId;
 use crate::settings::Held;
-use remarks::{mistakes_of_frozen, note_silence, promoted_no_more, report_problems, unused_settings};
+use remarks::{at_other_places, mistakes_of_frozen, note_silence, promoted_no_more, report_problems, unused_settings};
 
 /// A dry branch of which everything is looked at.
 #[derive(Debug)]
@@ -407,10 +407,7 @@ fn asked(
         let Astray { mistakes, rests_on_others } = astray(name, tree, &former, run, heads)?;
         let covered = covered(name, tree, &former, run);
         lasts &= !rests_on_others && covered.is_empty();
-        // What is wrong at one place is said once.
-        let known: Vec<Option<Span>> = unread.iter().map(|one| one.span.clone()).collect();
-        let is_new = |one: &Diagnostic| one.span.is_none() || !known.contains(&one.span);
-        unread.extend(mistakes.into_iter().filter(is_new).chain(covered));
+        unread.extend(at_other_places(mistakes, &unread).into_iter().chain(covered));
     }
     let failing = |mistakes| if lasts { Failing::Lasting(mistakes) } else { Failing::Mistakes(mistakes) };
     let removals = match removals {

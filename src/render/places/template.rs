@@ -169,7 +169,8 @@ mod tests {
             namespace: String::new(),
             name: "web".to_owned(),
         };
-        let rows: &[(&[&str], Option<(u32, bool)>)] = &[
+        type Row<'r> = (&'r [&'r str], Option<(u32, bool)>);
+        let rows: &[Row<'_>] = &[
             (&["spec", "replica"], Some((9, true))),
             (&["spec", "selector", "matchLabels", "app"], Some((10, true))),
             (&["spec", "template", "spec", "containers", "0", "image"], Some((15, true))),

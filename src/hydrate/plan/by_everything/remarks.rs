@@ -170,3 +170,9 @@ fn unused_active_path(branch: &BranchName) -> Diagnostic {
     let key = shell_word(&format!("activePaths.{branch}"));
     Diagnostic::warning(text).hint(format!("on the server: git hydrate config unset {key}"))
 }
+
+/// The mistakes that are not at a place of `known` ones: what is wrong there is said once.
+pub(super) fn at_other_places(mistakes: Vec<Diagnostic>, known: &[Diagnostic]) -> Vec<Diagnostic> {
+    let is_new = |one: &Diagnostic| one.span.is_none() || known.iter().all(|known| known.span != one.span);
+    mistakes.into_iter().filter(is_new).collect()
+}
