@@ -220,8 +220,8 @@ fn a_slip_in_a_plain_application_under_a_rule_removes_nothing() {
         ("metadata:", "metdata:", "error: unknown field `metdata`"),
         ("name: web-dev", "nam: web-dev", "error: unknown field `nam` in `metadata`"),
         ("labels:", "lables:", "error: unknown field `lables` in `metadata`"),
-        ("spec:", "Spec:", "write `spec` for `Spec`"),
-        ("source:", "souce:", "write `source` for `souce`"),
+        ("spec:", "Spec:", "error: unknown field `Spec`"),
+        ("source:", "souce:", "error: unknown field `souce`"),
     ];
     let lab = Lab::new();
     let server = lab.server();
