@@ -29,7 +29,7 @@ use crate::hydrate::dry_tree::{DryTree, Former, Mistaken, destination};
 use crate::hydrate::failed_render::FailedBranch;
 use crate::hydrate::make::branch::{Branch, written_from};
 use crate::hydrate::memory::{Overview, recalled_limit};
-use crate::hydrate::state::Run;
+use crate::hydrate::state::{Moved, Run};
 use crate::hydrate::stopped::Stopped;
 use crate::known::{Encoded, State};
 use crate::metadata::{Behind, DryCommit, allowed_removals};
@@ -381,7 +381,8 @@ fn asked(
     if let Some(mistake) = off_their_tag(name, tree, run, heads)?.into_iter().next() {
         return Ok(Err(Failing::Taken(mistake)));
     }
-    if let Some(mistake) = moved_applications::held_elsewhere(name, tree, &former, run) {
+    let held = (&run.found, run.moved == Moved::NotMade);
+    if let Some(mistake) = moved_applications::held_elsewhere(name, tree, &former, held) {
         return Ok(Err(Failing::Taken(mistake)));
     }
     let limits = tree.limits(&former);

@@ -17,8 +17,8 @@ use super::{Done, Failing, Hydration, Stage};
 use crate::argo::{AppName, Application, BranchName, Identity, PAUSED};
 use crate::hydrate::dry_tree::{DryTree, Former};
 use crate::hydrate::failed_render::FailedBranch;
-use crate::hydrate::state::{Moved, Run};
 use crate::known::Basis;
+use crate::owners::snapshot::Snapshot;
 use crate::render;
 
 pub(crate) use departures::{Departures, on_no_branch};
@@ -67,10 +67,9 @@ pub(crate) fn held_elsewhere(
     branch: &BranchName,
     tree: &DryTree,
     former: &Former,
-    run: &Run<'_>,
+    (found, is_made_again): (&Snapshot<'_>, bool),
 ) -> Option<Diagnostic> {
-    let is_made_again = run.moved == Moved::NotMade;
-    if run.found.holds.is_empty() && !is_made_again {
+    if found.holds.is_empty() && !is_made_again {
         return None;
     }
     let is_there = |one: &Application| former.applications.iter().any(|there| name_of(there) == name_of(one));
@@ -79,7 +78,7 @@ pub(crate) fn held_elsewhere(
         before.map(|application| (name_of(application), application.environment_branch())).collect();
     tree.applications(branch).filter(|application| !is_there(application)).find_map(|application| {
         let is_on = |other: &BranchName| tree.applications(other).any(|there| name_of(there) == name_of(application));
-        let held = || run.found.held_elsewhere((branch, application), is_on);
+        let held = || found.held_elsewhere((branch, application), is_on);
         let from = before.get(&name_of(application)).copied().filter(|from| *from != branch).or_else(held)?;
         Some(moves_held(application, from))
     })
