@@ -423,7 +423,7 @@ fn link(target: &str, place: &Path) -> Result<(), Error> {
 
 pub(super) fn io_error(doing: String) -> impl FnOnce(io::Error) -> Error {
     move |source| match source.kind() {
-        // Whoever pushes much may cause it: it is no reason to give up what needs no checkout.
+        // A large push may cause it: only what needs a checkout fails.
         ErrorKind::StorageFull | ErrorKind::QuotaExceeded => Error::Limit(format!("a checkout: {doing}: {source}")),
         _ => Error::Io { doing, source },
     }

@@ -199,7 +199,7 @@ fn document(file: &RenderedFile, text: &str, warnings: &mut Vec<String>) -> Resu
     }))
 }
 
-/// A printed line as a message may have it: what its template does not say itself may be a value that is nobody else's to read.
+/// A printed line as a message may have it: what its template does not say itself may be a value that others must not read.
 fn shown<'l>(file: &RenderedFile, printed: &'l str) -> Cow<'l, str> {
     let source = String::from_utf8_lossy(&file.source);
     if source.lines().any(|line| line.trim() == printed) {

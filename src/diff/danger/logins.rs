@@ -39,7 +39,7 @@ enum Access {
 }
 
 impl Access {
-    /// None for a Secret that is no login, or of which the URL is not known.
+    /// None for a Secret that is not a login, or of which the URL is not known.
     ///
     /// Reference: argo-cd 3.4 docs/operator-manual/declarative-setup.md, "Repositories", "Repository Credentials", "Clusters".
     fn of(object: &Manifest) -> Option<Self> {

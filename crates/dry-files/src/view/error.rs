@@ -53,7 +53,7 @@ pub enum ViewError {
         /// The limit in bytes.
         limit: u64,
     },
-    /// What git has there is no file, whatever its directory says.
+    /// What git has there is not a file, whatever its directory says.
     #[error("{path}: {reason}")]
     NoFile {
         /// The path.

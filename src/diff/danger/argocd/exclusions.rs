@@ -44,7 +44,7 @@ pub(in crate::diff::danger) fn excluded<'a>(
     })
 }
 
-/// The entries; none where the text is no YAML.
+/// The entries; none where the text is not YAML.
 fn exclusions(config: &Manifest) -> Vec<Value> {
     let text = word(config.object(), &["data", "resource.exclusions"]);
     let read = sigs::unmarshal(text.as_bytes(), &Limits::default()).ok();

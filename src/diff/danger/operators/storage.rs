@@ -63,7 +63,7 @@ fn kept_less(old: &Manifest, new: &Manifest) -> Vec<Danger> {
     let field = path.last().unwrap_or(&"");
     let changes: Vec<(&str, &Value, &Value)> = match (&was, &now) {
         (Value::Mapping(was), Value::Mapping(now)) => {
-            // What else pgBackRest has is no count.
+            // What else pgBackRest has is not a count.
             let is_count = |key: &str| *field != "global" || key.contains("-retention-") && !key.ends_with("-type");
             let both = was.iter().filter_map(|(key, was)| Some((key.as_str(), was, now.get(key)?)));
             both.filter(|(key, ..)| is_count(key)).collect()
