@@ -40,11 +40,12 @@ impl HeldAlone {
     }
 }
 
-/// `db-prod is held at 1a2b3c4: migration`
+/// `db-prod is held at 1a2b3c4 until 2031-01-02: migration`
 impl fmt::Display for HeldAlone {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let Self { application, at, reason, .. } = self;
-        write!(f, "{application} is held at {}: {reason}", at.get(..7).unwrap_or(at))
+        let Self { application, at, reason, until } = self;
+        let until = until.as_ref().map(|until| format!(" until {until}")).unwrap_or_default();
+        write!(f, "{application} is held at {}{until}: {reason}", at.get(..7).unwrap_or(at))
     }
 }
 

@@ -277,7 +277,8 @@ pub struct Frozen {
 impl fmt::Display for Frozen {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         if let Some(at) = self.at.as_deref().and_then(|at| at.get(..7)) {
-            return write!(f, "held at {at}: {}", self.reason);
+            let until = self.until.as_ref().map(|until| format!(" until {until}")).unwrap_or_default();
+            return write!(f, "held at {at}{until}: {}", self.reason);
         }
         match &self.until {
             Some(until) => write!(f, "frozen until {until}: {}", self.reason),
