@@ -11,15 +11,21 @@ use crate::support::{Lab, Repo};
 
 const CHART: &str = "apiVersion: v2\nname: slow\nversion: 1.0.0\n";
 
-/// A template that takes more steps than anybody waits for.
-fn forever() -> String {
+/// A template that takes longer than any limit of time, on a server that counts steps as [`without_steps`] has it.
+pub(crate) fn forever() -> String {
     format!("{{{{ $all := until 1000 }}}}{}{}", "{{ range $all }}".repeat(5), "{{ end }}".repeat(5))
+}
+
+/// Lets no template end by its steps: how many of them a second has is another matter on each machine.
+pub(crate) fn without_steps(server: &Repo) {
+    server.hydrate(&["config", "set", "limits.templateSteps", "1000000000000000"]).success();
 }
 
 #[test]
 fn a_render_without_end_holds_up_its_own_branch_only() {
     let lab = Lab::new();
     let server = lab.server();
+    without_steps(&server);
     server.git(&["config", "hydrate.renderTimeLimit", "3"]);
     let clone = dry(&server, &["web"], &["dev"]);
     let (file, text) = application("slow", "prod");
@@ -54,6 +60,7 @@ fn slow_charts(clone: &Repo, count: usize) -> Vec<String> {
 fn all_renders_of_a_dry_commit_have_a_limit_together() {
     let lab = Lab::new();
     let server = lab.server();
+    without_steps(&server);
     server.git(&["config", "hydrate.commitTimeLimit", "2"]);
     server.git(&["config", "hydrate.jobs", "1"]);
     let clone = dry(&server, &["web"], &["dev"]);
@@ -74,6 +81,7 @@ fn all_renders_of_a_dry_commit_have_a_limit_together() {
 fn what_was_not_begun_in_time_is_tried_again_when_any_file_changes() {
     let lab = Lab::new();
     let server = lab.server();
+    without_steps(&server);
     for (key, value) in [("jobs", "1"), ("renderTimeLimit", "3"), ("commitTimeLimit", "5")] {
         server.git(&["config", &format!("hydrate.{key}"), value]);
     }
@@ -92,6 +100,7 @@ fn what_was_not_begun_in_time_is_tried_again_when_any_file_changes() {
 fn what_was_not_begun_in_time_is_begun_first_by_the_next_run() {
     let lab = Lab::new();
     let server = lab.server();
+    without_steps(&server);
     // The slow one never ends, and is not ended alone.
     for (key, value) in [("jobs", "1"), ("renderTimeLimit", "60"), ("commitTimeLimit", "2")] {
         server.git(&["config", &format!("hydrate.{key}"), value]);

@@ -2,6 +2,7 @@
 
 use std::fs;
 
+use crate::limits::{forever, without_steps};
 use crate::push::{application, config_map, dry, healthy, note, note_of, tip};
 use crate::support::{Lab, Repo};
 
@@ -229,12 +230,11 @@ fn a_mistyped_field_does_not_go_in() {
 /// A chart that takes longer than anybody waits for, for prod.
 fn endless(clone: &Repo) -> Vec<(String, String)> {
     let (file, text) = application("slow", "prod");
-    let template = format!("{{{{ $all := until 1000 }}}}{}{}", "{{ range $all }}".repeat(5), "{{ end }}".repeat(5));
     assert!(!clone.path.join(&file).exists());
     vec![
         (file, text),
         ("apps/slow/prod/Chart.yaml".to_owned(), "apiVersion: v2\nname: slow\nversion: 1.0.0\n".to_owned()),
-        ("apps/slow/prod/templates/a.yaml".to_owned(), template),
+        ("apps/slow/prod/templates/a.yaml".to_owned(), forever()),
     ]
 }
 
@@ -247,6 +247,7 @@ fn commit(clone: &Repo, message: &str, files: &[(String, String)], more: &[(&str
 fn a_slow_chart_does_not_let_a_syntax_error_in() {
     let lab = Lab::new();
     let (server, clone) = strict(&lab, &[]);
+    without_steps(&server);
     server.git(&["config", "hydrate.strictTimeLimit", "2"]);
     server.git(&["config", "hydrate.renderTimeLimit", "5"]);
     let before = files(&server);
@@ -266,6 +267,7 @@ fn a_slow_chart_does_not_let_a_syntax_error_in() {
 fn only_what_could_not_be_judged_in_time_is_left_to_the_admin() {
     let lab = Lab::new();
     let (server, clone) = strict(&lab, &[]);
+    without_steps(&server);
     server.git(&["config", "hydrate.strictTimeLimit", "2"]);
     server.git(&["config", "hydrate.strictUndecided", "refuse"]);
     commit(&clone, "a slow chart", &endless(&clone), &[(WEB, &config_map("web", "new"))]);

@@ -302,7 +302,7 @@ fn a_hold_that_should_have_ended_goes_on_and_each_push_says_so() {
     let (_, told) = change(&clone, "web", "three");
     let expected = format!("warning: `{PROD}` is held, and was to be until 2024-01-01: outage");
     let status = server.hydrate(&["status"]).stdout;
-    assert!(status.contains(&format!("held at {} until 2024-01-01: outage", &first[..7])), "{status}");
+    assert!(status.contains("+02:00 until 2024-01-01: outage"), "{status}");
     assert!(told.contains(&expected) && told.contains("git hydrate resume"), "{told}");
     assert_eq!(tip(&server, PROD), held);
 }
