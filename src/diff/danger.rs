@@ -43,6 +43,7 @@ mod network;
 mod operators;
 mod oversized;
 mod peers;
+mod pod_security;
 mod pools;
 mod ports;
 mod privilege;
@@ -50,6 +51,7 @@ mod projects;
 mod pruning;
 mod quantity;
 mod quotas;
+mod ranges;
 mod remade;
 mod replaced;
 mod resources;
@@ -59,6 +61,7 @@ mod scheduling;
 mod sealed;
 mod severity;
 mod shields;
+mod sources;
 mod stale;
 mod sync_windows;
 #[cfg(test)]
@@ -204,7 +207,8 @@ fn reached(old: Option<&Manifest>, new: &Manifest) -> Vec<Danger> {
 
 /// What an object may do from now on.
 fn gained<'a>(old: Option<&'a Manifest>, new: &'a Manifest, around: &Around<'a>) -> Vec<Danger> {
-    let mut found: Vec<Danger> = privilege::gained(old, new).into_iter().collect();
+    let refused = pod_security::refused(old, new, around);
+    let mut found: Vec<Danger> = refused.or_else(|| privilege::gained(old, new)).into_iter().collect();
     found.extend(images::floating_images(old, new));
     found.extend(rights::widened(old, new, around));
     found.extend(trust::unchecked(old, new));
@@ -270,6 +274,7 @@ fn changed<'a>(old: &'a Manifest, new: &'a Manifest, pair: &Pair<'a>, around: &A
     found.extend(trust::distrusted(old, new, around));
     found.extend(trust::unguarded(old, new));
     found.extend(shields::opened(old, new));
+    found.extend(shields::denied(old, new, around));
     found.extend(shields::uncovered(old, new));
     found.extend(shields::unchecked(old, new));
     found.extend(calico::changed(old, new, around));
@@ -290,6 +295,7 @@ fn changed<'a>(old: &'a Manifest, new: &'a Manifest, pair: &Pair<'a>, around: &A
     found.extend(accounts::rights_left(old, new, around));
     found.extend(accounts::unbound(old, Some(new), around));
     found.extend(addresses::gone(old, new));
+    found.extend(sources::widened(old, new));
     found.extend(addresses::unrecorded(old, new, around));
     found.extend(gateways::unserved(old, new, around));
     found.extend(gateways::revoked(old, Some(new), around));

@@ -4,7 +4,7 @@ use std::cmp::Ordering;
 
 use go_yaml::{Mapping, Value};
 
-use super::{Around, Danger, Severity, items};
+use super::{Around, Danger, Severity, items, ranges};
 use crate::diff::model::{Placed, word};
 use crate::manifest::Manifest;
 
@@ -68,7 +68,7 @@ fn is_nothing(side: &Mapping) -> bool {
 }
 
 /// What is allowed that was denied.
-fn opened(was: &[Rule<'_>], now: &[Rule<'_>]) -> Option<&'static str> {
+fn opened(was: &[Rule<'_>], now: &[Rule<'_>], direction: &str) -> Option<&'static str> {
     let allows = |matches: &Mapping| now.iter().any(|rule| rule.action == "Allow" && rule.matches == *matches);
     let lost = was.iter().filter(|rule| rule.action == "Deny" && !now.contains(rule));
     let lost: Vec<&Rule<'_>> = lost.collect();
@@ -79,8 +79,66 @@ fn opened(was: &[Rule<'_>], now: &[Rule<'_>]) -> Option<&'static str> {
         () if lost.iter().any(|rule| !rule.matches.is_empty()) && allows(&Mapping::new()) => {
             Some("what a rule denied is allowed by one that is for all")
         }
+        () if is_overtaken(was, now, direction) => Some("what a rule denied is allowed by one that is before it"),
         () => None,
     }
+}
+
+/// Whether a rule that allows comes before one that denies, where it did not, and is for some of those that this one is for; also where
+/// nothing denies them any more.
+fn is_overtaken(was: &[Rule<'_>], now: &[Rule<'_>], direction: &str) -> bool {
+    was.iter().enumerate().filter(|(_, rule)| rule.action == "Deny").any(|(index, denied)| {
+        let before = was.get(..index).unwrap_or_default();
+        let until = now.iter().position(|rule| rule.action == "Deny" && rule.covers(denied, direction));
+        let ahead = now.get(..until.unwrap_or(now.len())).unwrap_or_default();
+        let allows = |rule: &&Rule<'_>| rule.action == "Allow" && !before.contains(rule);
+        ahead.iter().filter(allows).any(|rule| rule.meets(denied, direction))
+    })
+}
+
+impl Rule<'_> {
+    /// Whom a rule is about, and the rest of what it is for.
+    fn parts(&self, direction: &str) -> (Mapping, Mapping) {
+        let side = if direction == "ingress" { "source" } else { "destination" };
+        let mut rest = self.matches.clone();
+        let mut peer = rest.remove(side).and_then(|side| side.as_mapping().cloned()).unwrap_or_default();
+        for key in ["ports", "notPorts"] {
+            if let Some(ports) = peer.remove(key) {
+                rest.insert(format!("{side}.{key}"), ports);
+            }
+        }
+        (peer, rest)
+    }
+
+    /// Whether it is for all those that another one is about.
+    fn is_about(&self, other: &Self, direction: &str) -> bool {
+        let (peer, of_other) = (self.parts(direction).0, other.parts(direction).0);
+        is_nothing(&peer) || peer == of_other || is_within(&of_other, &peer)
+    }
+
+    /// Whether it is for all that another one is for.
+    fn covers(&self, other: &Self, direction: &str) -> bool {
+        let (rest, of_other) = (self.parts(direction).1, other.parts(direction).1);
+        self.is_about(other, direction) && rest.iter().all(|(key, value)| of_other.get(key) == Some(value))
+    }
+
+    /// Whether it is for all that another one is about, and for some of the rest. One that is about everybody is the last of a list, before
+    /// which come those that name some.
+    fn meets(&self, other: &Self, direction: &str) -> bool {
+        let (rest, of_other) = (self.parts(direction).1, other.parts(direction).1);
+        let is_same = |(key, value): (&String, &Value)| of_other.get(key).is_none_or(|other| other == value);
+        !is_nothing(&other.parts(direction).0) && self.is_about(other, direction) && rest.iter().all(is_same)
+    }
+}
+
+/// Whether one side has nothing but ranges, and another one has each address of them.
+fn is_within(one: &Mapping, other: &Mapping) -> bool {
+    let nets = |side: &Mapping| -> Option<Vec<String>> {
+        let all = side.get("nets").filter(|_| side.len() == 1)?.as_sequence()?;
+        Some(all.iter().filter_map(Value::as_str).map(str::to_owned).collect())
+    };
+    let (Some(one), Some(other)) = (nets(one), nets(other)) else { return false };
+    one.iter().all(|range| ranges::cover(other.iter().map(String::as_str), range))
 }
 
 /// A policy whose rules allow what they denied, or everything.
@@ -93,7 +151,7 @@ pub(super) fn changed<'a>(old: &'a Manifest, new: &'a Manifest, around: &Around<
     for way in WAYS.into_iter().filter(|way| is_for(old, *way) && is_for(new, *way)) {
         let (was, now) = (deciding(&[old], way.0), deciding(&[new], way.0));
         let is_open = |rules: &[Rule<'_>]| rules.iter().any(|rule| rule.action == "Allow" && rule.matches.is_empty());
-        match opened(&was, &now) {
+        match opened(&was, &now, way.0) {
             Some(text) => found.push(security(text.to_owned())),
             None if is_open(&now) && !is_open(&was) => {
                 let is_plain = !now.iter().any(|rule| rule.action == "Deny");
@@ -135,7 +193,7 @@ fn reordered<'a>(old: &'a Manifest, new: &'a Manifest, direction: &str, around: 
             false => [other, policy],
         };
         let is_flipped = before(was, of_other) != before(now, of_other);
-        let what = opened(&deciding(&sides(was, old), direction), &deciding(&sides(now, new), direction));
+        let what = opened(&deciding(&sides(was, old), direction), &deciding(&sides(now, new), direction), direction);
         what.filter(|_| is_flipped).map(|what| {
             let shown = |order: Option<f64>| order.map_or("none".to_owned(), |order| order.to_string());
             let place = if before(now, of_other) { "behind" } else { "before" };

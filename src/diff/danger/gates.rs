@@ -4,13 +4,9 @@ mod matching;
 mod narrowed;
 mod webhooks;
 
-use std::collections::BTreeSet;
-
-use dry_files::diag::more::listed;
 use go_yaml::Value;
 
-use super::privilege::{LEVELS, complies, level};
-use super::{Around, Danger, Severity, items, mesh};
+use super::{Around, Danger, Severity, items, mesh, pod_security};
 use crate::diff::model::{Placed, word};
 use crate::manifest::Manifest;
 use go_std::glob::Glob;
@@ -18,7 +14,7 @@ use go_std::glob::Glob;
 pub(super) use narrowed::narrowed;
 pub(super) use webhooks::gone as webhooks_gone;
 
-/// How many workloads are named.
+/// How many are named.
 const NAMED_MAX: usize = 4;
 
 /// Gates that let less in than before.
@@ -26,7 +22,7 @@ pub(super) fn raised<'a>(old: &'a Manifest, new: &'a Manifest, around: &Around<'
     let mut found = webhooks::changed(old, new);
     found.extend(webhooks::gone(old, Some(new), around));
     found.extend(policy(old, new));
-    found.extend(pod_security(old, new, around));
+    found.extend(pod_security::raised(old, new, around));
     found
 }
 
@@ -136,35 +132,4 @@ fn is_refusal(action: Option<&Value>, word: &str, default: bool) -> bool {
 fn wildcard(pattern: &str, text: &str) -> bool {
     let is_glob = || Glob::without_separator(pattern).is_ok_and(|glob| glob.describes(text));
     pattern == text || pattern == "*" || pattern.contains(['*', '?']) && is_glob()
-}
-
-/// A level of Pod security that is above what runs in the namespace.
-///
-/// Reference: kubernetes docs/concepts/security/pod-security-admission, pod-security-standards.
-fn pod_security(old: &Manifest, new: &Manifest, around: &Around<'_>) -> Option<Danger> {
-    let (before, after) = (level(old)?, level(new)?);
-    if new.kind() != "Namespace" || after <= before {
-        return None;
-    }
-    let workloads: Vec<_> = around.model.after.workloads(new.name()).collect();
-    let refused = workloads.iter().filter(|workload| !complies(workload.manifest, after));
-    let refused: BTreeSet<String> =
-        refused.map(|workload| format!("{} {}", workload.manifest.kind(), workload.manifest.name())).collect();
-    let level = LEVELS.get(after).unwrap_or(&"");
-    let advice = "set the label `pod-security.kubernetes.io/warn` first, and change what it warns of";
-    let (severity, text) = match (workloads.is_empty(), refused.is_empty()) {
-        (false, true) => return None,
-        (true, _) => (
-            Severity::Other,
-            format!("Pod security level {level}: Pods that need more are refused when they are made anew"),
-        ),
-        (false, false) => {
-            let names = listed(refused, NAMED_MAX);
-            (
-                Severity::Outage,
-                format!("Pod security level {level} refuses the Pods of {names} when they are made anew"),
-            )
-        }
-    };
-    Some(Danger::said(severity, "gate", text, advice))
 }

@@ -1,5 +1,6 @@
 //! Istio: who may ask what, subsets that requests go to, and TLS.
 
+mod requests;
 mod served;
 mod tls;
 
@@ -107,6 +108,7 @@ fn changed<'a>(old: &'a Manifest, new: &'a Manifest, around: &Around<'a>) -> Opt
         ("DENY" | "CUSTOM", to) if to != action(old) && restricts(old) => {
             Some(security("no longer keeps away those whom it did"))
         }
+        ("ALLOW", "ALLOW") | ("DENY", "DENY") => requests::let_through(old, new, around),
         ("ALLOW", "AUDIT") if restricts(old) => Some(security("only records requests, and keeps none away")),
         _ => None,
     }
@@ -224,6 +226,19 @@ fn rules_of<'s>(one: &Destination, side: &Side<'s>, namespace: &str) -> impl Ite
     rules
         .filter(move |(home, rule)| full(word(rule.object(), &["spec", "host"]), home) == one.host)
         .map(|(_, rule)| rule)
+}
+
+/// The labels of the Pods of a host's subset; none where they are not known.
+pub(super) fn subset_labels([host, subset]: [&str; 2], namespace: &str, side: &Side<'_>) -> Option<Vec<String>> {
+    let one = Destination { host: full(host, namespace), subset: subset.to_owned() };
+    let mut subsets = rules_of(&one, side, namespace).flat_map(|rule| items(rule.object(), &["spec", "subsets"]));
+    let subset = subsets.find(|known| word(known, &["name"]) == subset)?;
+    let mut labels = Vec::new();
+    for (key, value) in subset.get("labels")?.as_mapping()? {
+        labels.push(format!("{key}={}", value.as_str()?));
+    }
+    labels.sort();
+    Some(labels)
 }
 
 fn subset_names(rule: &Manifest) -> Vec<&str> {

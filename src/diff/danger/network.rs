@@ -7,7 +7,7 @@ use go_yaml::{Mapping, Value};
 
 use super::around::{name, service_type, services};
 use super::direction::{DIRECTIONS, Direction};
-use super::{Around, Danger, Severity, What, endpoints, isolation, items, peers};
+use super::{Around, Danger, Severity, What, endpoints, isolation, items, peers, ranges};
 use crate::diff::model::{Placed, covers, selects, word};
 use crate::manifest::Manifest;
 
@@ -298,11 +298,11 @@ fn has_annotation(service: &Manifest, key: &str, value: &str) -> bool {
 
 impl Reach {
     fn of(service: &Manifest) -> Self {
-        let ranges = items(service.object(), &["spec", "loadBalancerSourceRanges"]);
-        let is_everybody = |range: &Value| range.as_str().is_some_and(|range| range.trim().ends_with("/0"));
+        let named = items(service.object(), &["spec", "loadBalancerSourceRanges"]);
+        let is_everybody = || ranges::are_all(named.iter().filter_map(Value::as_str));
         match service_type(service) {
             "LoadBalancer" if is_internal(service) || is_of_tailscale(service) => Reach::Inside,
-            "LoadBalancer" if ranges.is_empty() || ranges.iter().any(is_everybody) => Reach::Everybody,
+            "LoadBalancer" if named.is_empty() || is_everybody() => Reach::Everybody,
             "LoadBalancer" => Reach::Ranges,
             _ if !items(service.object(), &["spec", "externalIPs"]).is_empty() => Reach::Outside,
             "NodePort" => Reach::Nodes,

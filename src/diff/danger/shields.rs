@@ -1,5 +1,6 @@
 //! Objects of other controllers that keep requests away from Pods and routes.
 
+mod denied;
 mod requests;
 
 use std::collections::BTreeSet;
@@ -11,6 +12,7 @@ use super::{Around, Danger, Severity, What, gates, items, linkerd};
 use crate::diff::model::{Placed, word};
 use crate::manifest::Manifest;
 
+pub(super) use denied::changed as denied;
 pub(super) use requests::unchecked;
 
 /// How many ports are named.

@@ -30,6 +30,7 @@ fn cases() -> Vec<Case> {
         "argocd.yaml",
         "controllers.yaml",
         "reviewed.yaml",
+        "policies.yaml",
     ]
     .into_iter()
     .flat_map(read_cases)

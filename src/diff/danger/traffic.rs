@@ -36,14 +36,35 @@ pub(super) fn shifted<'a>(old: &'a Manifest, new: &'a Manifest, around: &Around<
 
 /// Whether the Pods that get requests are those that got them, whatever their Services are called.
 fn are_same_pods((was, home): (&Route, &str), (now, namespace): (&Route, &str), around: &Around<'_>) -> bool {
-    let before = by_pods(was, home, &around.model.before);
-    let after = by_pods(now, namespace, &around.model.after);
-    home == namespace && before.is_some_and(|before| after.is_some_and(|after| before == after))
+    let (before, after) = (&around.model.before, &around.model.after);
+    let is_same = |one: Option<Shares>, other: Option<Shares>| one.is_some() && one == other;
+    home == namespace
+        && (is_same(by_pods(was, home, before), by_pods(now, namespace, after))
+            || is_same(by_labels(was, home, before), by_labels(now, namespace, after)))
+}
+
+/// Shares in whole percent, by what gets them.
+type Shares = BTreeMap<Vec<String>, i64>;
+
+/// The shares by hosts and the labels of their subsets, whatever these are called. None where the labels are not known.
+fn by_labels(route: &Route, namespace: &str, side: &Side<'_>) -> Option<Shares> {
+    let mut shares = BTreeMap::new();
+    for (backend, share) in &route.shares {
+        let (host, subset) = backend.split_once(" subset ")?;
+        let labels = mesh::subset_labels([host, subset], namespace, side)?;
+        *shares.entry([vec![host.to_owned()], labels].concat()).or_insert(0) += percent(*share);
+    }
+    (!shares.is_empty()).then_some(shares)
+}
+
+#[expect(clippy::cast_possible_truncation, reason = "a share is at most 100")]
+fn percent(share: f64) -> i64 {
+    share.round() as i64
 }
 
 /// The shares, in whole percent, by the workloads that get them. None where these are not known, or a controller moves requests
 /// between Services of one selector.
-fn by_pods(route: &Route, namespace: &str, side: &Side<'_>) -> Option<BTreeMap<Vec<String>, i64>> {
+fn by_pods(route: &Route, namespace: &str, side: &Side<'_>) -> Option<Shares> {
     let mut shares = BTreeMap::new();
     for (backend, share) in &route.shares {
         let service = side.of_kind("Service", namespace).find(|one| one.manifest.name() == *backend)?;
@@ -53,9 +74,7 @@ fn by_pods(route: &Route, namespace: &str, side: &Side<'_>) -> Option<BTreeMap<V
         }
         let mut names: Vec<String> = pods.into_iter().map(around::name).collect();
         names.sort();
-        #[expect(clippy::cast_possible_truncation, reason = "a share is at most 100")]
-        let percent = share.round() as i64;
-        *shares.entry(names).or_insert(0) += percent;
+        *shares.entry(names).or_insert(0) += percent(*share);
     }
     (!shares.is_empty()).then_some(shares)
 }

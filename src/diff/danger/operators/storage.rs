@@ -16,14 +16,15 @@ const CLAIMED: [(&str, &str, &[&str]); 4] = [
     ("monitoring.coreos.com", "PrometheusAgent", &["spec", "storage"]),
 ];
 
-/// How long kinds keep data, or how many: group, kind, path of a value or of several by their keys, and what it is by default.
+/// How long kinds keep data, or how many: group, kind, path of a value or of several by their keys, and what it is by default; nothing
+/// where all is kept then, or where the default is not known.
 ///
 /// Reference: prometheus-operator/prometheus-operator Documentation/api-reference/api.md `retention`; longhorn.io
 /// docs/snapshots-and-backups/scheduling-backups-and-snapshots `retain`; velero.io docs/main/how-velero-works, "Set a backup to
 /// expire" (30 days); cloudnative-pg docs/src/backup.md `retentionPolicy`; cloudnative-pg.io plugin-barman-cloud, retention;
 /// access.crunchydata.com postgres-operator, "Managing Backup Retention"; volsync.readthedocs.io usage/restic; k8up.io docs, schedules.
 const KEPT: [(&str, &str, &[&str], &str); 8] = [
-    ("monitoring.coreos.com", "Prometheus", &["spec", "retention"], ""),
+    ("monitoring.coreos.com", "Prometheus", &["spec", "retention"], "24h"),
     ("longhorn.io", "RecurringJob", &["spec", "retain"], ""),
     ("velero.io", "Schedule", &["spec", "template", "ttl"], "720h0m0s"),
     ("postgresql.cnpg.io", "Cluster", &["spec", "backup", "retentionPolicy"], ""),
@@ -58,7 +59,10 @@ fn unclaimed(old: &Manifest, new: &Manifest) -> Option<Danger> {
 fn kept_less(old: &Manifest, new: &Manifest) -> Vec<Danger> {
     let is_it = |(group, kind, ..): &&(&str, &str, &[&str], &str)| (new.home_group(), new.kind()) == (*group, *kind);
     let Some((.., path, default)) = KEPT.iter().find(is_it) else { return Vec::new() };
-    let value = |object: &Manifest| object.object().at(path).cloned().unwrap_or_else(|| Value::from(*default));
+    // A Prometheus that is limited by size alone has no default for the time.
+    let is_sized = new.object().at(&["spec", "retentionSize"]).is_some();
+    let default = if is_sized { "" } else { default };
+    let value = |object: &Manifest| object.object().at(path).cloned().unwrap_or_else(|| Value::from(default));
     let (was, now) = (value(old), value(new));
     let field = path.last().unwrap_or(&"");
     let changes: Vec<(&str, &Value, &Value)> = match (&was, &now) {
@@ -92,7 +96,7 @@ pub(in crate::diff::danger) fn span(value: &Value) -> Option<f64> {
     if let Value::Int(number) = value {
         return Some(*number as f64);
     }
-    let mut rest = value.as_str()?;
+    let mut rest = value.as_str().filter(|text| !text.is_empty())?;
     let mut seconds = 0.0;
     while !rest.is_empty() {
         let end = rest.find(|c: char| !(c.is_ascii_digit() || c == '.'))?;
@@ -161,6 +165,7 @@ mod tests {
             (Value::from("1w"), Some(604_800.0)),
             (Value::Int(14), Some(14.0)),
             (Value::from("30"), None),
+            (Value::from(""), None),
             (Value::from("1 day"), None),
         ];
         for (value, expected) in rows {
