@@ -282,7 +282,7 @@ fn changed<'a>(old: &'a Manifest, new: &'a Manifest, pair: &Pair<'a>, around: &A
     found.extend(linkerd::unmeshed(old, new, around));
     found.extend(mesh::unserved(old, new, around));
     found.extend(weak_tls::lowered(old, new));
-    found.extend(operators::changed(old, new));
+    found.extend(operators::changed(old, new, around));
     found.extend(volumes::replaced(old, new));
     found.extend(mounts::gone((old, new), around, &|mount| data_dirs::is_in_place(old, new, mount)));
     found.extend(data_dirs::read_only(old, new));
@@ -328,6 +328,7 @@ fn stays<'a>(old: Option<&'a Manifest>, new: &'a Manifest, around: &Around<'a>) 
     found.extend(autoscaling::workload(old, new, around));
     found.extend(quotas::quota(old, new, around));
     found.extend(quotas::limit_range(old, new, around));
+    found.extend(quotas::unrequested(old, new, around));
     found
 }
 

@@ -96,13 +96,14 @@ fn armed(old: &Manifest, new: &Manifest) -> Option<Danger> {
 }
 
 /// What becomes of what an operator runs when the object that asks for it changes.
-pub(super) fn changed(old: &Manifest, new: &Manifest) -> Vec<Danger> {
+pub(super) fn changed<'a>(old: &'a Manifest, new: &'a Manifest, around: &Around<'a>) -> Vec<Danger> {
     let mut found = shrunk(old, new);
     found.extend(armed(old, new));
     found.extend(versions::changed(old, new));
     found.extend(guards::dropped(old, new));
     found.extend(storage::changed(old, new));
     found.extend(backups::dropped(old, new));
+    found.extend(backups::left_out(old, new, around));
     found.extend(backups::unbudgeted(old, new));
     found.extend(backups::unwritable(old, new));
     found

@@ -8,7 +8,7 @@ use go_yaml::Value;
 use super::availability::fewest;
 use super::quantity::quantity;
 use super::{Around, Danger, Severity, around, items};
-use crate::diff::model::pods::{running, spec};
+use crate::diff::model::pods::{is_workload, running, spec};
 use crate::diff::model::{Placed, Side, word};
 use crate::manifest::Manifest;
 
@@ -35,23 +35,17 @@ pub(super) fn quota<'a>(old: Option<&'a Manifest>, new: &'a Manifest, around: &A
 ///
 /// Reference: kubernetes docs/concepts/policy/resource-quotas, "Requests vs Limits".
 fn unnamed<'a>(old: Option<&'a Manifest>, new: &'a Manifest, around: &Around<'a>) -> Option<Danger> {
-    let hard = |quota: &'a Manifest, resource: &str| quota.object().at(&["spec", "hard", resource]).is_some();
     let namespace = around.after(new).namespace;
-    let has_defaults = around.model.after.of_kind("LimitRange", namespace).next().is_some();
-    let old = old.filter(|_| !has_defaults)?;
-    for (resource, list, name) in NAMED_BY_CONTAINERS {
-        if !hard(new, resource) || hard(old, resource) {
+    if has_defaults(namespace, around) {
+        return None;
+    }
+    for limited in NAMED_BY_CONTAINERS {
+        let resource = limited.0;
+        if !limits(new, resource) || old.is_some_and(|old| limits(old, resource)) {
             continue;
         }
-        let names = |container: &Value| {
-            let limit = container.at(&["resources", "limits", name]).is_some();
-            limit || container.at(&["resources", list, name]).is_some()
-        };
-        let lacks = |workload: &Placed<'_>| {
-            spec(workload.manifest).into_iter().flat_map(running).any(|(_, container)| !names(container))
-        };
-        let lacking: BTreeSet<String> =
-            around.model.after.workloads(namespace).filter(lacks).map(around::name).collect();
+        let lacking = around.model.after.workloads(namespace).filter(|workload| lacks(workload.manifest, limited));
+        let lacking: BTreeSet<String> = lacking.map(around::name).collect();
         if !lacking.is_empty() {
             let (name, its) = if lacking.len() == 1 { ("names", "its") } else { ("name", "their") };
             let names = listed(lacking, NAMED_MAX);
@@ -64,11 +58,53 @@ fn unnamed<'a>(old: Option<&'a Manifest>, new: &'a Manifest, around: &Around<'a>
     None
 }
 
+fn limits(quota: &Manifest, resource: &str) -> bool {
+    quota.object().at(&["spec", "hard", resource]).is_some()
+}
+
+/// Whether a LimitRange of a namespace names resources for containers, or may.
+fn has_defaults(namespace: &str, around: &Around<'_>) -> bool {
+    let side = &around.model.after;
+    side.of_kind("LimitRange", namespace).next().is_some() || side.has_beside("LimitRange", namespace)
+}
+
+/// Whether some container does not name a resource. A request that is not written is the limit.
+fn lacks(workload: &Manifest, (_, list, name): (&str, &str, &str)) -> bool {
+    let names = |container: &Value| {
+        let limit = container.at(&["resources", "limits", name]).is_some();
+        limit || container.at(&["resources", list, name]).is_some()
+    };
+    spec(workload).into_iter().flat_map(running).any(|(_, container)| !names(container))
+}
+
+/// A workload of which a container does not name what a quota of its namespace limits, and did.
+pub(super) fn unrequested<'a>(old: Option<&'a Manifest>, new: &'a Manifest, around: &Around<'a>) -> Option<Danger> {
+    let namespace = around.after(new).namespace;
+    if !is_workload(new) || has_defaults(namespace, around) {
+        return None;
+    }
+    let is_limited = |resource: &str| {
+        let quotas = around.model.before.of_kind("ResourceQuota", namespace);
+        let quotas = quotas.filter(|one| one.manifest.object().at(&["spec", "scopes"]).is_none());
+        // Of a quota that limits it from now on it is said of the quota.
+        let stays = |one: Placed<'a>| around.model.after.find(one).is_some_and(|now| limits(now.manifest, resource));
+        quotas.into_iter().any(|one| limits(one.manifest, resource) && stays(one))
+    };
+    let is_new = |limited: &&(&str, &str, &str)| {
+        lacks(new, **limited) && !old.is_some_and(|old| lacks(old, **limited)) && is_limited(limited.0)
+    };
+    let (resource, ..) = NAMED_BY_CONTAINERS.iter().find(is_new)?;
+    let text = format!("a quota of its namespace limits {resource}, and a container names none: its Pods are not made");
+    Some(Danger::said(Severity::Outage, "quota", text, "keep what each container asks for"))
+}
+
 /// How many workloads are named.
 const NAMED_MAX: usize = 4;
 
 /// Resources that each container has to name once a quota limits them: the quota's word, and where containers have it.
-const NAMED_BY_CONTAINERS: [(&str, &str, &str); 4] = [
+const NAMED_BY_CONTAINERS: [(&str, &str, &str); 6] = [
+    ("cpu", "requests", "cpu"),
+    ("memory", "requests", "memory"),
     ("requests.cpu", "requests", "cpu"),
     ("requests.memory", "requests", "memory"),
     ("limits.cpu", "limits", "cpu"),

@@ -63,6 +63,43 @@ pub(super) fn removed<'a>(old: &'a Manifest, around: &Around<'a>) -> Option<Dang
     })
 }
 
+/// Namespaces of which a schedule makes no backups any more.
+///
+/// Reference: velero.io docs/main/api-types/schedule: no `includedNamespaces`, or `*`, are all; `excludedNamespaces` are left out.
+pub(super) fn left_out<'a>(old: &'a Manifest, new: &'a Manifest, around: &Around<'a>) -> Option<Danger> {
+    let is_schedule = |object: &Manifest| (object.home_group(), object.kind()) == ("velero.io", "Schedule");
+    if !is_schedule(old) || !is_schedule(new) {
+        return None;
+    }
+    let list = |schedule: &'a Manifest, key| -> BTreeSet<&'a str> {
+        let all = items(schedule.object(), &["spec", "template", key]).iter();
+        all.filter_map(Value::as_str).collect()
+    };
+    let has = |schedule: &'a Manifest, name: &str| {
+        let [included, excluded] = ["includedNamespaces", "excludedNamespaces"].map(|key| list(schedule, key));
+        let is_in = included.is_empty() || included.contains("*") || included.contains(name);
+        is_in && !excluded.contains(name)
+    };
+    let is_all = |schedule: &'a Manifest| {
+        let included = list(schedule, "includedNamespaces");
+        included.is_empty() || included.contains("*")
+    };
+    let others = around.model.after.all().iter().map(|one| one.manifest).filter(|one| is_schedule(one) && asks(one));
+    let others: Vec<&Manifest> = others.filter(|one| one.name() != new.name()).collect();
+    let named: BTreeSet<&str> = &list(old, "includedNamespaces") | &list(new, "excludedNamespaces");
+    let is_lost =
+        |name: &&str| *name != "*" && has(old, name) && !has(new, name) && !others.iter().any(|other| has(other, name));
+    let mut lost: BTreeSet<String> =
+        named.into_iter().filter(is_lost).map(|name| format!("namespace {name}")).collect();
+    if is_all(old) && !is_all(new) && !others.iter().any(|other| is_all(other)) {
+        lost = BTreeSet::from(["namespaces that it does not name".to_owned()]);
+    }
+    (!lost.is_empty()).then(|| {
+        let text = format!("no backups of {} are made any more", listed(lost, NAMED_MAX));
+        Danger::said(Severity::Other, "unsaved", text, "check that something else makes backups")
+    })
+}
+
 fn is_location(object: &Manifest) -> bool {
     (object.home_group(), object.kind()) == ("velero.io", "BackupStorageLocation")
 }
@@ -152,10 +189,18 @@ impl Of {
 /// Reference: cloudnative-pg docs, backup (`spec.backup` is where they go to), "Backup and recovery with plugins".
 pub(super) fn dropped(old: &Manifest, new: &Manifest) -> Option<Danger> {
     let is_cluster = (new.home_group(), new.kind()) == ("postgresql.cnpg.io", "Cluster");
-    let has = |object: &Manifest| object.object().at(&["spec", "backup"]).is_some_and(|value| !value.is_null());
+    let is_there = |object: &Manifest, path: &[&str]| object.object().at(path).is_some_and(|value| !value.is_null());
+    let has = |object: &Manifest, field| is_there(object, &["spec", "backup", field]);
+    let has_place = |object: &Manifest| has(object, "barmanObjectStore") || has(object, "volumeSnapshot");
     let has_plugin = !items(new.object(), &["spec", "plugins"]).is_empty();
-    (is_cluster && has(old) && !has(new) && !has_plugin).then(|| {
-        let text = "`backup` removed: no backups are made any more, nor is its log archived".to_owned();
+    let is_whole = !is_there(new, &["spec", "backup"]);
+    let is_lost = match is_whole {
+        true => is_there(old, &["spec", "backup"]),
+        false => has_place(old) && !has_place(new),
+    };
+    (is_cluster && is_lost && !has_plugin).then(|| {
+        let field = if is_whole { "backup" } else { "backup.barmanObjectStore" };
+        let text = format!("`{field}` removed: no backups are made any more, nor is its log archived");
         Danger::said(Severity::Other, "unsaved", text, "keep it until something else makes backups")
     })
 }

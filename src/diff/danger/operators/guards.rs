@@ -10,8 +10,8 @@ use crate::manifest::Manifest;
 ///
 /// Reference: mongodb/mongodb-kubernetes-operator docs/secure.md; elastic/cloud-on-k8s pkg/apis/common/v1/common.go
 /// `SelfSignedCertificate`; strimzi/strimzi-kafka-operator documentation/modules/appendix_crds.adoc; cloudnative-pg docs, security;
-/// rabbitmq/cluster-operator api/v1beta1/rabbitmqcluster_types.go `TLSSpec`.
-const GUARDS: [(&str, &str, &[&str], Guards, &str); 7] = [
+/// rabbitmq/cluster-operator api/v1beta1/rabbitmqcluster_types.go `TLSSpec`; redis-operator.opstree.dev docs, crd-reference.
+const GUARDS: [(&str, &str, &[&str], Guards, &str); 10] = [
     (
         "mongodbcommunity.mongodb.com",
         "MongoDBCommunity",
@@ -47,10 +47,15 @@ const GUARDS: [(&str, &str, &[&str], Guards, &str); 7] = [
         Guards::IsThere,
         "everyone who connects may do everything",
     ),
+    (REDIS, "Redis", REDIS_SECRET, Guards::IsThere, LOGIN),
+    (REDIS, "RedisCluster", REDIS_SECRET, Guards::IsThere, LOGIN),
+    (REDIS, "RedisReplication", REDIS_SECRET, Guards::IsThere, LOGIN),
     ("rabbitmq.com", "RabbitmqCluster", &["spec", "tls", "secretName"], Guards::IsThere, TLS),
     ("rabbitmq.com", "RabbitmqCluster", &["spec", "tls", "disableNonTLSListeners"], Guards::Is("true"), TLS),
 ];
 
+const REDIS: &str = "redis.redis.opstreelabs.in";
+const REDIS_SECRET: &[&str] = &["spec", "kubernetesConfig", "redisSecret"];
 const TLS: &str = "connections are in plain text, or may be";
 const LOGIN: &str = "no login is asked for any more";
 
@@ -88,7 +93,53 @@ pub(super) fn dropped(old: &Manifest, new: &Manifest) -> Vec<Danger> {
     if (new.home_group(), new.kind()) == ("kafka.strimzi.io", "Kafka") {
         found.extend(listeners(old, new));
     }
+    found.extend(trusted(old, new));
+    found.extend(wider_rights(old, new));
     found
+}
+
+/// A line of `pg_hba` that lets connections in without asking who they are.
+///
+/// Reference: cloudnative-pg docs, postgresql_conf, "The pg_hba section"; postgresql.org docs, auth-pg-hba-conf: the method `trust`.
+fn trusted(old: &Manifest, new: &Manifest) -> Option<Danger> {
+    let lines = |cluster: &'_ Manifest| items(cluster.object(), &["spec", "postgresql", "pg_hba"]).to_vec();
+    let trusts = |line: &Value| {
+        let text = line.as_str().unwrap_or_default();
+        text.starts_with("host") && text.split_whitespace().any(|word| word == "trust")
+    };
+    let is_it = (new.home_group(), new.kind()) == ("postgresql.cnpg.io", "Cluster");
+    let was = lines(old);
+    let line = lines(new).into_iter().find(|line| is_it && trusts(line) && !was.contains(line))?;
+    let text = format!("`pg_hba` has `{}`: such connections need no password", line.as_str().unwrap_or_default());
+    Some(Danger::said(Severity::Security, "unguarded", text, "keep a method that asks for a password or a certificate"))
+}
+
+/// Rights of a user of Kafka that are for more than those that it had.
+///
+/// Reference: strimzi/strimzi-kafka-operator documentation/modules/configuring/con-securing-client-authorization.adoc: the literal name `*`
+/// is for all resources of a type; a name with the pattern type `prefix` for those that begin with it.
+fn wider_rights(old: &Manifest, new: &Manifest) -> Option<Danger> {
+    let is_it = (new.home_group(), new.kind()) == ("kafka.strimzi.io", "KafkaUser");
+    let resources = |user: &'_ Manifest| -> Vec<Value> {
+        let rules = items(user.object(), &["spec", "authorization", "acls"]).iter();
+        rules.filter(|rule| word(rule, &["type"]) != "deny").filter_map(|rule| rule.get("resource").cloned()).collect()
+    };
+    let covers = |one: &Value, other: &Value| {
+        let (name, of_other) = (word(one, &["name"]), word(other, &["name"]));
+        let is_prefix = word(one, &["patternType"]) == "prefix";
+        word(one, &["type"]) == word(other, &["type"])
+            && (one == other || name == "*" && !is_prefix || is_prefix && of_other.starts_with(name))
+    };
+    let was = resources(old);
+    let is_wider = |one: &Value| !was.iter().any(|was| covers(was, one)) && was.iter().any(|was| covers(one, was));
+    let wider = resources(new).into_iter().find(|one| is_it && is_wider(one))?;
+    let which = match (word(&wider, &["name"]), word(&wider, &["patternType"])) {
+        ("*" | "", _) => "every one".to_owned(),
+        (name, "prefix") => format!("all that begin with `{name}`"),
+        (name, _) => format!("`{name}`"),
+    };
+    let text = format!("`acls`: of resources of type `{}`, {which} in place of fewer", word(&wider, &["type"]));
+    Some(Danger::said(Severity::Security, "widened", text, "check that it needs all of them"))
 }
 
 /// Listeners of a Kafka that lose TLS or their login, or go.
@@ -106,6 +157,13 @@ fn listeners(old: &Manifest, new: &Manifest) -> Vec<Danger> {
             found.push(Danger::said(Severity::Outage, "portGone", text, advice));
             continue;
         };
+        let is_inside = |listener: &Value| matches!(word(listener, &["type"]), "" | "internal" | "cluster-ip");
+        if is_inside(&was) && !is_inside(listener) {
+            let sort = word(listener, &["type"]);
+            let text = format!("listener `{name}` can be reached from outside of the cluster (`type: {sort}`)");
+            let advice = "keep it internal, unless it is meant for clients outside";
+            found.push(Danger::said(Severity::Security, "exposed", text, advice));
+        }
         let lost: Vec<&str> = [
             (has_tls(&was) && !has_tls(listener), "in plain text"),
             (has_login(&was) && !has_login(listener), "without a login"),
