@@ -8,6 +8,7 @@
 
 mod accounts;
 mod addresses;
+mod alerts;
 mod application;
 mod argocd;
 mod around;
@@ -23,6 +24,7 @@ mod direction;
 mod disruptions;
 mod endpoints;
 mod environment;
+mod flux;
 mod gates;
 mod gateways;
 mod hooked;
@@ -236,6 +238,8 @@ fn removed<'a>(old: &'a Manifest, pair: &Pair<'a>, around: &Around<'a>) -> Vec<D
         .chain(gateways::revoked(old, None, around))
         .chain(endpoints::gone(old, None, around))
         .chain(pools::shrunk(old, None, around))
+        .chain(flux::removed(old, around))
+        .chain(alerts::gone(old, None, around))
         .collect()
 }
 
@@ -294,6 +298,9 @@ fn changed<'a>(old: &'a Manifest, new: &'a Manifest, pair: &Pair<'a>, around: &A
     found.extend(certificates::changed(old, new, around));
     found.extend(accounts::rights_left(old, new, around));
     found.extend(accounts::unbound(old, Some(new), around));
+    found.extend(accounts::unidentified(old, new));
+    found.extend(flux::renamed(old, new));
+    found.extend(alerts::gone(old, Some(new), around));
     found.extend(addresses::gone(old, new));
     found.extend(sources::widened(old, new));
     found.extend(addresses::unrecorded(old, new, around));

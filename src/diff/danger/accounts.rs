@@ -7,7 +7,7 @@ use go_yaml::Value;
 
 use super::around::name;
 use super::{Around, Danger, Severity, items};
-use crate::diff::model::pods::spec;
+use crate::diff::model::pods::{labels, spec};
 use crate::diff::model::{How, Placed, Side, Thing, word};
 use crate::manifest::Manifest;
 
@@ -34,6 +34,32 @@ pub(super) fn rights_left<'a>(old: &'a Manifest, new: &'a Manifest, around: &Aro
         );
         Danger::said(Severity::Other, "rightsLost", text, "check that the new account is bound to what its Pods need")
     })
+}
+
+/// Annotations by which a ServiceAccount has rights in a cloud.
+///
+/// Reference: docs.aws.amazon.com eks, iam-roles-for-service-accounts; cloud.google.com kubernetes-engine, workload-identity;
+/// azure.github.io/azure-workload-identity docs, labels and annotations.
+const IDENTITIES: [&str; 3] =
+    ["eks.amazonaws.com/role-arn", "iam.gke.io/gcp-service-account", "azure.workload.identity/client-id"];
+
+/// The label by which Pods get the rights of their account in Azure.
+const USED: &str = "azure.workload.identity/use";
+
+/// Pods that have no rights in their cloud any more, since what gives them is removed.
+pub(super) fn unidentified(old: &Manifest, new: &Manifest) -> Option<Danger> {
+    let has = |object: &Manifest, key: &str| !word(object.object(), &["metadata", "annotations", key]).is_empty();
+    let is_account = (new.home_group(), new.kind()) == ("", "ServiceAccount");
+    let is_gone = |key: &&&str| is_account && has(old, key) && !has(new, key);
+    let uses = |object: &Manifest| labels(object).and_then(|labels| labels.get(USED)?.as_str()) == Some("true");
+    let text = match IDENTITIES.iter().find(is_gone) {
+        Some(key) => format!("`{key}` removed: its Pods have no rights in the cloud by it any more"),
+        None if uses(old) && !uses(new) => {
+            format!("label `{USED}` of its Pods removed: they have no rights in the cloud by their account any more")
+        }
+        None => return None,
+    };
+    Some(Danger::said(Severity::Other, "rightsLost", text, "check that its Pods get their rights in another way"))
 }
 
 /// Accounts that Pods run as, and that a binding was the last to give rights to.
