@@ -39,7 +39,7 @@ pub(super) fn gone<'a>(old: &'a Manifest, new: Option<&'a Manifest>, around: &Ar
         let names = listed(gone.iter().map(|alert| format!("`{alert}`")), NAMED_MAX);
         let alerts = if gone.len() == 1 { "alert" } else { "alerts" };
         let text = format!("{start}nothing raises the {alerts} {names} any more");
-        let danger = Danger::said(Severity::Other, "alertGone", text, "check that something else tells of it");
+        let danger = Danger::said(Severity::Other, "alertGone", text, "check that another alert is raised for it");
         if new.is_none() { danger.pruned(pruning) } else { danger }
     })
 }

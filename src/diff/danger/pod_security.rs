@@ -56,7 +56,7 @@ pub(super) fn refused<'a>(old: Option<&'a Manifest>, new: &'a Manifest, around: 
     is_new.then(|| {
         let name = LEVELS.get(level).unwrap_or(&"");
         let text =
-            format!("Pod security level {name} of namespace {} refuses its Pods: none is made", placed.namespace);
+            format!("Pod security level {name} of namespace {} refuses its Pods: none are made", placed.namespace);
         let advice = "keep its Pods within the level of the namespace";
         Danger::said(Severity::Outage, "gate", text, advice)
     })

@@ -103,7 +103,7 @@ fn units<'m>(all: &[Asks<'m>]) -> Option<Vec<Asks<'m>>> {
             };
             units = units
                 .iter()
-                .flat_map(|unit| each.iter().map(|one| [unit.as_slice(), &[one.clone()]].concat()))
+                .flat_map(|unit| each.iter().map(|one| [unit.as_slice(), std::slice::from_ref(one)].concat()))
                 .collect();
             if units.len() + found.len() > UNITS_MAX {
                 return None;

@@ -134,11 +134,11 @@ fn wider_rights(old: &Manifest, new: &Manifest) -> Option<Danger> {
     let is_wider = |one: &Value| !was.iter().any(|was| covers(was, one)) && was.iter().any(|was| covers(one, was));
     let wider = resources(new).into_iter().find(|one| is_it && is_wider(one))?;
     let which = match (word(&wider, &["name"]), word(&wider, &["patternType"])) {
-        ("*" | "", _) => "every one".to_owned(),
-        (name, "prefix") => format!("all that begin with `{name}`"),
+        ("*" | "", _) => "all names".to_owned(),
+        (name, "prefix") => format!("names that begin with `{name}`"),
         (name, _) => format!("`{name}`"),
     };
-    let text = format!("`acls`: of resources of type `{}`, {which} in place of fewer", word(&wider, &["type"]));
+    let text = format!("`acls` of type `{}` are for {which}, and were for fewer", word(&wider, &["type"]));
     Some(Danger::said(Severity::Security, "widened", text, "check that it needs all of them"))
 }
 
