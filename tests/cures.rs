@@ -393,9 +393,9 @@ fn a_branch_that_its_last_application_left_is_said_to_be_given_up() {
     let (server, clone) = hydrated(&lab);
     let gone = ["web", "api"].map(|name| application(name, "prod").0);
     clone.commit("chore: no prod\n\nHydrate-Allow-Removal: environments/prod", &[(&gone[0], ""), (&gone[1], "")]);
-    let told = clone.push().success().remote().join("\n");
+    let said = clone.push().success().remote().join("\n");
     let delete = "git update-ref -d refs/heads/environments/prod";
-    assert!(told.contains("no Application names it any more") && told.contains(delete), "{told}");
+    assert!(said.contains("no Application names it any more") && said.contains(delete), "{said}");
     for place in [&server, &clone] {
         let status = place.hydrate(&["status"]).success().stdout;
         assert!(status.contains("up to date: no Application names it any more") && status.contains(delete), "{status}");
@@ -406,8 +406,8 @@ fn a_branch_that_its_last_application_left_is_said_to_be_given_up() {
         "{doctor}"
     );
     clone.commit("chore: next", &[("notes.txt", "x")]);
-    let told = clone.push().success().remote().join("\n");
-    assert!(!told.contains("any more"), "{told}");
+    let said = clone.push().success().remote().join("\n");
+    assert!(!said.contains("any more"), "{said}");
 }
 
 /// The dry commit that it was made from is gone, and the one in its place gives the same.
@@ -423,8 +423,8 @@ fn a_branch_that_an_amended_commit_changes_nothing_of_is_up_to_date() {
         if std::ptr::eq(place, &clone) {
             clone.git(&["fetch", "-q"]);
         }
-        let told = place.hydrate(&["status"]).success().stdout;
-        assert!(!told.contains("rewound"), "{told}");
+        let said = place.hydrate(&["status"]).success().stdout;
+        assert!(!said.contains("rewound"), "{said}");
     }
     // One that gives something else is not hidden by it.
     server.git(&["config", "hydrate.guard", "false"]);
@@ -448,18 +448,18 @@ fn a_short_name_of_several_branches_is_ambiguous() {
     clone.commit("feat: eu", &files.each_ref().map(|(path, text)| (*path, text.as_str())));
     clone.push().success();
     clone.git(&["fetch", "-q"]);
-    let told = clone.hydrate(&["rollback", "prod", "--reason", "x"]).exits(2).stderr;
-    assert!(told.contains("`prod` is ambiguous: it may be environments/prod, eu/prod"), "{told}");
-    let told = clone.hydrate(&["rollback", "pord", "--reason", "x"]).exits(2).stderr;
-    assert!(told.contains("there is no environment branch `pord`; there are environments/dev"), "{told}");
+    let said = clone.hydrate(&["rollback", "prod", "--reason", "x"]).exits(2).stderr;
+    assert!(said.contains("`prod` is ambiguous: it may be environments/prod, eu/prod"), "{said}");
+    let said = clone.hydrate(&["rollback", "pord", "--reason", "x"]).exits(2).stderr;
+    assert!(said.contains("there is no environment branch `pord`; there are environments/dev"), "{said}");
     let other = Lab::new();
     let none = other.server().clone_to("none");
     none.commit("nothing", &[("README.md", "x")]);
-    let told = none.hydrate(&["log", "prod"]).stderr;
-    assert!(!told.contains("there are \n"), "{told}");
+    let said = none.hydrate(&["log", "prod"]).stderr;
+    assert!(!said.contains("there are \n"), "{said}");
     // What is looked for in a hurry is found.
     for (words, found) in [("revert", "rollback"), ("undo", "rollback"), ("outage", "Go back")] {
-        let told = clone.hydrate(&["help", words]).success().stdout;
-        assert!(told.contains(found), "{words}: {told}");
+        let said = clone.hydrate(&["help", words]).success().stdout;
+        assert!(said.contains(found), "{words}: {said}");
     }
 }

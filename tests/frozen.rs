@@ -279,27 +279,27 @@ fn a_glob_that_matches_no_branch_is_told() {
     let lab = Lab::new();
     let server = lab.server();
     hydrated(&server);
-    let told = server.hydrate(&["config", "set", "frozen.environments/pord", FREEZE]).success();
+    let said = server.hydrate(&["config", "set", "frozen.environments/pord", FREEZE]).success();
     let expected = "warning: the setting `frozen` names `environments/pord`, which matches no environment branch";
     assert!(
-        told.stdout.contains(expected) && told.stdout.contains("config unset frozen.environments/pord"),
-        "{told:?}"
+        said.stdout.contains(expected) && said.stdout.contains("config unset frozen.environments/pord"),
+        "{said:?}"
     );
     for (key, word) in [("validate", "refuse"), ("kubernetes", "1.34")] {
-        let told = server.hydrate(&["config", "set", key, &format!("{{environments/prd: {word}}}")]).success();
+        let said = server.hydrate(&["config", "set", key, &format!("{{environments/prd: {word}}}")]).success();
         let expected =
             format!("warning: the setting `{key}` names `environments/prd`, which matches no environment branch");
-        assert!(told.stdout.contains(&expected), "{told:?}");
+        assert!(said.stdout.contains(&expected), "{said:?}");
     }
-    // A key of git's configuration is no setting, nor the other way round.
-    let told = server.hydrate(&["config", "set", "strict", "touched"]).stderr;
+    // A key of git's configuration is not a setting, nor the other way round.
+    let said = server.hydrate(&["config", "set", "strict", "touched"]).stderr;
     assert!(
-        told.contains("`strict` is not a setting but a key of git's configuration: git config hydrate.strict"),
-        "{told}"
+        said.contains("`strict` is not a setting but a key of git's configuration: git config hydrate.strict"),
+        "{said}"
     );
     server.git(&["config", "hydrate.validate", "refuse"]);
-    let told = server.hydrate(&["doctor"]).stdout;
-    assert!(told.contains("hydrate.validate does nothing: `validate` is a setting"), "{told}");
+    let said = server.hydrate(&["doctor"]).stdout;
+    assert!(said.contains("hydrate.validate does nothing: `validate` is a setting"), "{said}");
     server.hydrate(&["config", "set", "tools", "argocd=v3.4.1"]).success();
 }
 

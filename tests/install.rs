@@ -438,11 +438,11 @@ fn urls_of_the_repository_become_settings() {
 fn a_new_repository_renders_with_the_newest_tools_and_one_that_was_hydrated_stays_as_it_is() {
     let lab = Lab::new();
     let server = lab.bare(&[]);
-    let told = server.hydrate(&["install", "--server"]).success().stdout;
+    let said = server.hydrate(&["install", "--server"]).success().stdout;
     assert!(
-        told.contains("done     tools = the newest; those of your Argo CD: git -C ")
-            && told.contains("dry.git hydrate config set tools argocd="),
-        "{told}"
+        said.contains("done     tools = the newest; those of your Argo CD: git -C ")
+            && said.contains("dry.git hydrate config set tools argocd="),
+        "{said}"
     );
     let tools = server.hydrate(&["config", "get", "tools"]).success().stdout;
     assert!(tools.contains("helm") && tools.contains("kustomize"), "{tools}");
@@ -453,8 +453,8 @@ fn a_new_repository_renders_with_the_newest_tools_and_one_that_was_hydrated_stay
     server.git(&["init", "-q", "--bare", pushed.path.to_str().expect("UTF-8")]);
     let clone = dry(&pushed, &["web"], &["dev"]);
     clone.push().success();
-    let told = pushed.hydrate(&["install", "--server"]).success().stdout;
-    assert!(told.contains("tools = the newest"), "{told}");
+    let said = pushed.hydrate(&["install", "--server"]).success().stdout;
+    assert!(said.contains("tools = the newest"), "{said}");
     pushed.hydrate(&["catch-up"]).success();
     assert!(pushed.hydrate(&["config"]).success().stdout.contains("tools"));
     // One without settings that hydrates keeps the tools that it has, and so does a copy of its branches.
@@ -462,7 +462,7 @@ fn a_new_repository_renders_with_the_newest_tools_and_one_that_was_hydrated_stay
     let copy = Repo::at(&lab, "copy.git");
     pushed.git(&["clone", "-q", "--bare", ".", copy.path.to_str().expect("UTF-8")]);
     for hydrated in [&pushed, &copy] {
-        let told = hydrated.hydrate(&["install", "--server"]).stdout;
-        assert!(!told.contains("tools ="), "{told}");
+        let said = hydrated.hydrate(&["install", "--server"]).stdout;
+        assert!(!said.contains("tools ="), "{said}");
     }
 }

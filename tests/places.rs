@@ -116,14 +116,14 @@ fn what_a_kustomization_gives_to_all_is_said_once_and_a_variable_at_its_file() {
     let text = "resources: [config.yaml]\nconfigMapGenerator:\n- name: cfg\n  envs: [web.env]\ncommonAnnotations:\n  'bad key!': x\n";
     let files =
         [("apps/web/dev/config.yaml", deployment), (KUSTOMIZATION, text), ("apps/web/dev/web.env", "A=1\nMY KEY=1\n")];
-    let told = with(&clone, &files);
-    assert_eq!(told.matches("has the key").count(), 1, "{told}");
+    let said = with(&clone, &files);
+    assert_eq!(said.matches("has the key").count(), 1, "{said}");
     assert!(
-        told.contains(&format!("{KUSTOMIZATION}:6: warning: ")) && told.contains("(and in 2 other fields)"),
-        "{told}"
+        said.contains(&format!("{KUSTOMIZATION}:6: warning: ")) && said.contains("(and in 2 other fields)"),
+        "{said}"
     );
     let of_file = "apps/web/dev/web.env:2: warning: Kubernetes 1.37 refuses ConfigMap cfg-";
-    assert!(told.contains(of_file) && told.contains("`data[MY KEY]`"), "{told}");
+    assert!(said.contains(of_file) && said.contains("`data[MY KEY]`"), "{said}");
 }
 
 const CHART: &str = "apps/web/dev/Chart.yaml";
@@ -222,10 +222,10 @@ fn a_value_of_the_application_has_its_line_there() {
         let with_helm = text.replace(path, &[path, helm].concat());
         let mut all: Vec<(&str, &str)> = files.iter().map(|(path, text)| (*path, text.as_str())).collect();
         all.push((&file, &with_helm));
-        let told = with(&clone, &all);
+        let said = with(&clone, &all);
         let at = format!("{file}:{}", line + below);
-        let found = told.lines().find(|line| line.contains(expected));
-        assert!(found.is_some_and(|found| found.starts_with(&at)), "{at} {helm}: {told}");
-        assert_eq!(told.matches(expected).count(), 1, "{told}");
+        let found = said.lines().find(|line| line.contains(expected));
+        assert!(found.is_some_and(|found| found.starts_with(&at)), "{at} {helm}: {said}");
+        assert_eq!(said.matches(expected).count(), 1, "{said}");
     }
 }

@@ -112,16 +112,16 @@ fn of_two_commits_of_which_the_last_fails_only_its_error_is_one() {
     let (_lab, _server, clone) = team();
     clone.commit("one", &[("apps/web/prod/config.yaml", &config_map("web", "one"))]);
     clone.commit("slip", &[("apps/web/prod/config.yaml", SLIP)]);
-    let told = push(&clone, &["origin", "main"], &[]).exits(1).stderr;
-    let errors: Vec<&str> = told.lines().filter(|line| line.starts_with("error: ")).collect();
+    let said = push(&clone, &["origin", "main"], &[]).exits(1).stderr;
+    let errors: Vec<&str> = said.lines().filter(|line| line.starts_with("error: ")).collect();
     let blocked = "error: push blocked: this commit does not hydrate everywhere";
     let expected = ["error: not valid YAML: did not find expected node content", blocked];
-    assert_eq!(errors[..2], expected, "{told}");
+    assert_eq!(errors[..2], expected, "{said}");
     let before = "the last of these 2 commits fails on `environments/prod`, but those before it are hydrated there: it has another";
-    assert!(told.replace("\n  ", " ").contains(before) && !told.contains("as one commit"), "{told}");
+    assert!(said.replace("\n  ", " ").contains(before) && !said.contains("as one commit"), "{said}");
 }
 
-/// What was pushed without a fetch is counted from what the remote has, and is no part of what these commits do.
+/// What was pushed without a fetch is counted from what the remote has: these commits do not do it.
 #[test]
 fn commits_that_the_remote_has_already_are_not_said_to_leave_a_branch_otherwise() {
     let (_lab, _server, clone) = team();
@@ -131,19 +131,19 @@ fn commits_that_the_remote_has_already_are_not_said_to_leave_a_branch_otherwise(
     push(&clone, &["origin", "main"], &[]).success();
     // Alone, this leaves what was there before the first.
     clone.commit("pause", &[(&file, &paused)]);
-    let told = push(&clone, &["origin", "main"], &[]).success();
-    assert!(!told.stderr.contains("one by one"), "{}", told.stderr);
+    let said = push(&clone, &["origin", "main"], &[]).success();
+    assert!(!said.stderr.contains("one by one"), "{}", said.stderr);
     for value in ["two", "three"] {
         clone.commit(value, &[("apps/api/prod/config.yaml", &config_map("api", value))]);
     }
-    let told = push(&clone, &["origin", "main"], &[]).success();
-    assert!(!told.stderr.contains("one by one"), "{}", told.stderr);
+    let said = push(&clone, &["origin", "main"], &[]).success();
+    assert!(!said.stderr.contains("one by one"), "{}", said.stderr);
     // These do.
     clone.commit("resume and change", &[(&file, &text), ("apps/web/prod/config.yaml", &config_map("web", "four"))]);
     clone.commit("pause", &[(&file, &paused)]);
-    let told = push(&clone, &["origin", "main"], &[]).exits(1).stderr;
+    let said = push(&clone, &["origin", "main"], &[]).exits(1).stderr;
     let otherwise = "these 2 commits leave `environments/prod` otherwise than the last one alone";
-    assert!(told.replace("\n  ", " ").contains(otherwise), "{told}");
+    assert!(said.replace("\n  ", " ").contains(otherwise), "{said}");
 }
 
 /// The branch does not show the remote's commit, since an object would leave by it.

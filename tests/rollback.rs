@@ -78,10 +78,10 @@ fn a_rollback_of_many_applications_counts_them_for_who_is_not_asked() {
     clone.push().success();
     let shown = server.hydrate(&["rollback", "prod", "--reason", "slow", "--dry-run"]).exits(1).stdout;
     assert!(shown.contains("value: two"), "{shown}");
-    let told = server.hydrate(&["rollback", "prod", "--reason", "slow", "--yes"]).success().stdout;
-    assert!(told.contains("environments/prod: 101 Applications change; --dry-run shows how\n"), "{told}");
-    assert!(told.contains("101 of 101 manifests changed: 101 objects changed, held at "), "{told}");
-    assert!(!told.contains("value: two"), "{told}");
+    let said = server.hydrate(&["rollback", "prod", "--reason", "slow", "--yes"]).success().stdout;
+    assert!(said.contains("environments/prod: 101 Applications change; --dry-run shows how\n"), "{said}");
+    assert!(said.contains("101 of 101 manifests changed: 101 objects changed, held at "), "{said}");
+    assert!(!said.contains("value: two"), "{said}");
     assert_eq!(value(&server, "environments/prod:app-100"), "prod");
     verified(&server);
 }

@@ -589,16 +589,16 @@ fn adopt_names_what_keeps_a_whole_branch_as_it_is() {
     let clone = two(&server);
     let source = format!("source: {{repoURL: {URL}, path: apps/web/dev, plugin: {{name: nowhere}}}}");
     clone.commit("a plugin", &[("applications/plugged.yaml", &plain("plugged", "dev", &source))]);
-    let told = clone.hydrate(&["adopt", "--repo-url", URL, "--branch-pattern", "environments/{{ labels.env }}"]);
+    let said = clone.hydrate(&["adopt", "--repo-url", URL, "--branch-pattern", "environments/{{ labels.env }}"]);
     let rules = "  - match:\n      plugin: nowhere\n    hydrate: false\n  - branch: environments/{{ labels.env }}\n";
-    assert!(told.stdout.contains(rules), "{told:?}");
+    assert!(said.stdout.contains(rules), "{said:?}");
     let line = "the plugin `nowhere` does not run here, and the proposed rule leaves it alone\n      plugged\n";
-    assert!(told.stdout.contains(line) && told.stdout.contains("2 of 3 Applications hydrate\n"), "{told:?}");
+    assert!(said.stdout.contains(line) && said.stdout.contains("2 of 3 Applications hydrate\n"), "{said:?}");
     // Rules that there are get it too, and the server does as it is foretold.
     rule(&server, BY_LABEL).success();
     clone.git(&["fetch", "-q", "origin", "+refs/hydrate/*:refs/hydrate/*"]);
-    let told = clone.hydrate(&["adopt"]).stdout;
-    assert!(told.contains("      plugin: nowhere\n") && told.contains("2 of 3 Applications hydrate\n"), "{told}");
+    let said = clone.hydrate(&["adopt"]).stdout;
+    assert!(said.contains("      plugin: nowhere\n") && said.contains("2 of 3 Applications hydrate\n"), "{said}");
     server.hydrate(&[
         "config",
         "set",
@@ -606,6 +606,6 @@ fn adopt_names_what_keeps_a_whole_branch_as_it_is() {
         "--",
         &format!("- {{match: {{plugin: nowhere}}, hydrate: false}}\n{BY_LABEL}"),
     ]);
-    let told = clone.push().success().stderr;
-    assert!(told.contains("environments/dev   new -> ") && !told.contains("error"), "{told}");
+    let said = clone.push().success().stderr;
+    assert!(said.contains("environments/dev   new -> ") && !said.contains("error"), "{said}");
 }

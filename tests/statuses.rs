@@ -173,7 +173,7 @@ fn the_tip_of_a_merged_pull_request_has_the_statuses_too() {
     assert_eq!((of(&asked, &head), of(&asked, &tip(&server, "main"))), (2, 2), "{asked:?}");
     let failed = |one: &&String| one.contains(&head) && one.contains("\"failure\"");
     assert_eq!(asked.iter().filter(failed).count(), 1, "{asked:?}");
-    // A topic branch that merged the dry branch, and is taken as it is: what it merged is no pull request.
+    // A topic branch that merged the dry branch, and is taken as it is: what it merged is not a pull request.
     clone.git(&["switch", "-q", "-c", "other", "HEAD^1"]);
     clone.commit("other", &[("README", "other\n")]);
     clone.git(&["merge", "-q", "--no-edit", "main"]);

@@ -75,7 +75,7 @@ impl One<'_> {
         finding.key.is_none() && !matches!(finding.reason, Reason::Unknown | Reason::Required | Reason::NotServed)
     }
 
-    /// Whether there is no such field.
+    /// Whether the field does not exist.
     pub(crate) fn is_of_unknown(&self) -> bool {
         self.said.finding.reason == Reason::Unknown
     }

@@ -61,7 +61,7 @@ pub(crate) struct Wanted<'w> {
     pub field: &'w str,
     /// Whether it is the value that counts, and not that the field is there.
     pub is_value: bool,
-    /// Whether there is no such field: it may be one that belongs elsewhere.
+    /// Whether the field does not exist: it may be one that belongs elsewhere.
     pub is_unknown: bool,
 }
 

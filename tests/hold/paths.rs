@@ -108,8 +108,8 @@ fn an_application_that_moves_while_it_is_held_takes_its_files_along() {
         let (file, text) = edited("web", "      path: web\n", "      path: team/web\n");
         let moved = [(file.as_str(), text.as_str()), ("apps/db/prod/config.yaml", &config_map("db", "two"))];
         clone.commit("move web", &moved);
-        let told = clone.push().success().remote().join("\n");
-        assert!(told.contains("web-prod is held: team/web shows"), "{told}");
+        let said = clone.push().success().remote().join("\n");
+        assert!(said.contains("web-prod is held: team/web shows"), "{said}");
         assert_eq!(paths(server), ["db", "team/web"], "Argo CD reads the new path");
         assert_eq!(value(server, "environments/prod:team/web"), "prod");
         assert_eq!(value(server, "environments/prod:db"), "two");
@@ -123,8 +123,8 @@ fn an_application_that_moves_while_it_is_held_takes_its_files_along() {
         assert_eq!(paths(server), ["db", "web/v2"]);
         assert_eq!(value(server, "environments/prod:web/v2"), "prod");
         verified(server);
-        let told = server.hydrate(&["resume", "prod", "--dry-run"]).exits(1).stdout;
-        assert!(told.contains("1 object changed in 1 of 2 Applications") && !told.contains("removed"), "{told}");
+        let said = server.hydrate(&["resume", "prod", "--dry-run"]).exits(1).stdout;
+        assert!(said.contains("1 object changed in 1 of 2 Applications") && !said.contains("removed"), "{said}");
         hold(server, "").success();
         assert_eq!(paths(server), ["db", "web/v2"]);
         assert_eq!(value(server, "environments/prod:web/v2"), "three");

@@ -327,21 +327,21 @@ fn without_a_promoter_each_hint_leads_to_git_revert() {
     let server = lab.server();
     let (clone, [first, _]) = promoted(&server);
     for words in [&["rollback", "prod"][..], &["rollback", "environments/prod-next"], &["hold", "prod"]] {
-        let told = server.hydrate(&[words, &["--reason", "x", "--yes"]].concat()).exits(2).stderr;
+        let said = server.hydrate(&[words, &["--reason", "x", "--yes"]].concat()).exits(2).stderr;
         assert!(
-            told.contains("git revert on the dry branch (git hydrate rollback STAGING_BRANCH --dry"),
-            "{words:?}: {told}"
+            said.contains("git revert on the dry branch (git hydrate rollback STAGING_BRANCH --dry"),
+            "{words:?}: {said}"
         );
-        assert!(told.contains("makes the commit), and promote"), "{words:?}: {told}");
+        assert!(said.contains("makes the commit), and promote"), "{words:?}: {said}");
     }
     let who = ["-c", "user.name=Promoter", "-c", "user.email=promoter@example.com"];
     let note = ["notes", "--ref=promoter.history", "add", "-m", "{\"Sha-dry-active\":[\"7\"]}", &first];
     server.git(&who.iter().chain(&note).copied().collect::<Vec<_>>());
     for words in [&["rollback", "environments/prod-next"], &["hold", "prod"]] {
-        let told = server.hydrate(&[&words[..], &["--reason", "x", "--yes"]].concat()).exits(2).stderr;
-        assert!(told.contains(&format!("goes back by git hydrate rollback {PROD}")), "{words:?}: {told}");
+        let said = server.hydrate(&[&words[..], &["--reason", "x", "--yes"]].concat()).exits(2).stderr;
+        assert!(said.contains(&format!("goes back by git hydrate rollback {PROD}")), "{words:?}: {said}");
     }
     // A clone does not have the notes before.
-    let told = clone.hydrate(&["rollback", "prod", "--reason", "x", "--dry-run"]).exits(1).stdout;
-    assert!(told.contains("value: one"), "{told}");
+    let said = clone.hydrate(&["rollback", "prod", "--reason", "x", "--dry-run"]).exits(1).stdout;
+    assert!(said.contains("value: one"), "{said}");
 }

@@ -184,7 +184,7 @@ impl Findings {
         self.add(at, rule, reason, message);
     }
 
-    /// Adds that there is no field `key` here; one that was probably meant is near.
+    /// Adds that a field `key` does not exist here; one that was probably meant is near.
     pub(crate) fn unknown(&mut self, key: &str, meant: Option<&str>) {
         let hint = meant.map(|name| format!("; did you mean `{name}`?")).unwrap_or_default();
         let count = self.all.len();

@@ -23,7 +23,7 @@ fn range(text: &str) -> Option<Range> {
     Some((is_v6, bits & !mask, bits | mask))
 }
 
-/// Whether ranges have, all together, each address of one. Not where one is no range.
+/// Whether ranges have, all together, each address of one. Not where one is not a range.
 pub(super) fn cover<'t>(all: impl IntoIterator<Item = &'t str>, one: &str) -> bool {
     let Some((is_v6, first, last)) = range(one) else { return false };
     let mut all: Vec<Range> = all.into_iter().filter_map(range).filter(|range| range.0 == is_v6).collect();

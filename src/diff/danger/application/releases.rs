@@ -12,7 +12,7 @@ pub(super) fn renamed(old: &Value, new: &Value) -> Option<Danger> {
     let (from, to) = sources(old).into_iter().zip(sources(new)).find_map(|(before, after)| {
         let is_one = |path: &[&str]| word(before, path) == word(after, path);
         let is_same_chart = is_one(&["repoURL"]) && is_one(&["chart"]) && is_one(&["path"]);
-        // The release of what is no chart says nothing.
+        // Without a chart, the release says nothing.
         let is_chart = [before, after].iter().any(|one| one.at(&["helm"]).is_some() || one.at(&["chart"]).is_some());
         let [from, to] = [release(old, before), release(new, after)];
         (is_chart && is_same_chart && from != to && !from.is_empty() && !to.is_empty()).then_some((from, to))

@@ -213,7 +213,7 @@ pub(super) fn let_through<'a>(old: &'a Manifest, new: &'a Manifest, around: &Aro
     }
     let (before, after) = (&around.model.before, &around.model.after);
     let (fields, what) = match (action(old), action(new)) {
-        // Another client that is named is no more for those that were.
+        // A further client that is named changes nothing for the others.
         ("ALLOW", "ALLOW") => {
             (wider(&asks(new), &together(was, before), false), "a rule allows more requests than before")
         }

@@ -1,7 +1,7 @@
 //! Connections that policies of Cilium no longer deny, or that they deny altogether.
 //!
 //! Reference: docs.cilium.io security/policy/intro, "Rule Basics": a policy denies what it does not allow in a direction for which it has
-//! rules, unless `enableDefaultDeny` says otherwise; an empty rule allows nothing, an empty list is no rule; security/policy/deny: what
+//! rules, unless `enableDefaultDeny` says otherwise; an empty rule allows nothing, an empty list is not a rule; security/policy/deny: what
 //! denies goes before what allows; security/policy/language, "IP/CIDR based": `except` is left out of a range.
 
 use go_yaml::{Mapping, Value};
