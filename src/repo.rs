@@ -26,6 +26,7 @@ mod process;
 pub(crate) mod publish;
 mod pushed;
 mod quarantine;
+mod read_blobs;
 mod ref_edit;
 mod refs;
 mod repository;

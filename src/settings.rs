@@ -50,7 +50,7 @@ use crate::versions::Kubernetes;
 use by_branch::ByBranch;
 pub(crate) use error::SettingsError;
 pub(crate) use frozen::{Freeze, Frozen};
-pub(crate) use hold::{Hold, Holds, is_name_of};
+pub(crate) use hold::{Hold, Holds, covers, is_name_of};
 pub(crate) use on_failure::{Held, OnFailure};
 pub(crate) use seeds::{SECRET_FILES, SEED_FILE, Seeds};
 #[cfg(test)]

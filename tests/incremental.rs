@@ -132,6 +132,7 @@ impl Server {
             only: None,
             fetching: None,
             resumed: resumed.as_ref(),
+            discovery: None,
         };
         work(&setup)
     }

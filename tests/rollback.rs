@@ -112,14 +112,21 @@ fn a_branch_goes_back_to_what_is_named() {
     verified(&server);
     let before = tip(&server, PROD);
     for (to, expected) in [
-        ("~90", "showed nothing of `~90`"),
+        ("~90", "has fewer commits than `~90` goes back"),
         ("~x", "is not `~N`"),
         ("nonsense", "not a commit: `nonsense`"),
         ("environments/dev", "showed nothing of `environments/dev`"),
-        ("1990-01-01", "showed nothing of `1990-01-01`"),
+        ("1990-01-01", "had no commit yet at the time of `1990-01-01`"),
     ] {
         let told = server.hydrate(&["rollback", PROD, "--to", to, "--reason", "x", "--yes"]).exits(2);
         assert!(told.stderr.contains(expected), "{to}: {told:?}");
+    }
+    for (options, expected) in [
+        (&["--reason", ""][..], "error: `reason` must be one line"),
+        (&["--reason", "x", "--until", "soon"], "error: `until` is `soon`: write a date"),
+    ] {
+        let told = server.hydrate(&[&["rollback", PROD, "--yes"], options].concat()).exits(2).stderr;
+        assert!(told.starts_with(expected), "{options:?}: {told}");
     }
     let told = server.hydrate(&["rollback", "nowhere", "--reason", "x", "--yes"]).exits(2).stderr;
     assert!(
@@ -176,6 +183,14 @@ fn single_applications_are_rolled_back_held_and_resumed() {
     server.hydrate(&["resume", "prod", "--yes"]).success();
     assert_eq!(value(&server, "environments/prod:db"), "four");
     verified(&server);
+    // The short name ends a hold by the long one.
+    let (file, text) = application("db", "prod");
+    clone.commit("namespace", &[(&file, &text.replace("name: db-prod", "name: db-prod\n  namespace: argocd"))]);
+    clone.push().success();
+    server.hydrate(&["hold", "prod", "--application", "argocd/db-prod", "--reason", "x", "--yes"]).success();
+    server.hydrate(&["resume", "prod", "--application", "db-prod", "--yes"]).success();
+    let told = server.hydrate(&["resume", "prod", "--yes"]).exits(2).stderr;
+    assert_eq!(told, "error: nothing of `environments/prod` is held\n");
 }
 
 #[test]

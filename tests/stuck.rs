@@ -57,6 +57,7 @@ fn hydrated(server: &Repo) -> (Report, usize) {
         only: None,
         fetching: None,
         resumed: None,
+        discovery: None,
     };
     let report = hydrate::hydrate(&setup).expect("the world is fine");
     (report, counter.0.into_inner())

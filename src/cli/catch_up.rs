@@ -1,5 +1,6 @@
 //! `git hydrate catch-up`: what a crash, an import or a new setting left behind.
 
+use std::cell::RefCell;
 use std::time::Instant;
 
 use anyhow::Context as _;
@@ -7,6 +8,7 @@ use anyhow::Context as _;
 use super::clone::is_server;
 use super::{Outcome, WrongUse, output};
 use crate::argo::BranchName;
+use crate::discover::Discovery;
 use crate::history::Pusher;
 use crate::hydrate::{self, Again};
 use crate::owners::error::HydrateError;
@@ -19,7 +21,7 @@ use crate::show::{self, Console, Logged, Progress, Waiting, Wording, summary};
 use crate::tell::fetch::Fetches;
 use crate::tell::forge::Teller;
 use crate::tell::hook::Options;
-use crate::tell::outbox::{Ask, Delivery};
+use crate::tell::outbox::Delivery;
 use crate::tell::{notify, outbox};
 use dry_files::diag::chain;
 
@@ -56,15 +58,16 @@ pub(super) fn run(arguments: &Arguments, json: bool) -> anyhow::Result<Outcome> 
         return Err(WrongUse(format!("{text}\nhint: {hint}")).into());
     }
     let Arguments { retry, every, .. } = *arguments;
-    let Done { report, destinations } = match again(&repository, Again { retry, every }, None) {
-        Ok(done) => done,
-        // What this machine could not do now it may do another time: no fault of how it was called.
-        Err(error) if error.downcast_ref().is_some_and(HydrateError::is_of_machine) => {
-            output::complain(&format!("{error:#}"));
-            return Ok(Outcome::Found);
-        }
-        Err(error) => return Err(error),
-    };
+    let Done { report, destinations } =
+        match again(&repository, Ask { again: Again { retry, every }, ..Ask::default() }) {
+            Ok(done) => done,
+            // What this machine could not do now it may do another time: no fault of how it was called.
+            Err(error) if error.downcast_ref().is_some_and(HydrateError::is_of_machine) => {
+                output::complain(&format!("{error:#}"));
+                return Ok(Outcome::Found);
+            }
+            Err(error) => return Err(error),
+        };
     if json {
         output::print_json(&Done { report: report.clone(), destinations: destinations.clone() })?;
     } else if !arguments.quiet {
@@ -76,16 +79,32 @@ pub(super) fn run(arguments: &Arguments, json: bool) -> anyhow::Result<Outcome> 
 
 /// Hydrates everything that is not hydrated yet, and waits for its turn.
 pub(super) fn all(repository: &Repository) -> anyhow::Result<hydrate::Report> {
-    let Done { report, destinations } = again(repository, Again::default(), None)?;
-    output::undelivered(&destinations);
-    Ok(report)
+    told(again(repository, Ask::default())?)
+}
+
+/// Hydrates everything as [`all`] does, after a preview that has found out what is in dry trees.
+pub(super) fn after(repository: &Repository, discovery: &RefCell<Discovery>) -> anyhow::Result<hydrate::Report> {
+    told(again(repository, Ask { discovery: Some(discovery), ..Ask::default() })?)
 }
 
 /// Hydrates everything as [`all`] does; `branch` may go back to a lower tag of its range.
 pub(super) fn resumed(repository: &Repository, branch: &BranchName) -> anyhow::Result<hydrate::Report> {
-    let Done { report, destinations } = again(repository, Again::default(), Some(branch))?;
+    told(again(repository, Ask { resumed: Some(branch), ..Ask::default() })?)
+}
+
+/// What was hydrated; what was not delivered is said.
+fn told(Done { report, destinations }: Done) -> anyhow::Result<hydrate::Report> {
     output::undelivered(&destinations);
     Ok(report)
+}
+
+/// What a run is asked for.
+#[derive(Clone, Copy, Default)]
+struct Ask<'a> {
+    again: Again,
+    /// The branch that may go back to a lower tag of its range.
+    resumed: Option<&'a BranchName>,
+    discovery: Option<&'a RefCell<Discovery>>,
 }
 
 /// What was done.
@@ -98,16 +117,16 @@ struct Done {
     destinations: Vec<Delivery>,
 }
 
-fn again(repository: &Repository, again: Again, resumed: Option<&BranchName>) -> anyhow::Result<Done> {
+fn again(repository: &Repository, ask: Ask<'_>) -> anyhow::Result<Done> {
     super::check_owner(repository, "catch-up")?;
     let mut teller = Teller::of_admin(repository);
-    let report = fetched(repository, (again, resumed), &mut teller);
+    let report = fetched(repository, ask, &mut teller);
     if report.is_ok()
         && let Err(why) = teller.tell_all(repository)
     {
         output::warn(&format!("warning: {why}"));
     }
-    let destinations = outbox::deliver_all(repository, Ask::All, wall::now());
+    let destinations = outbox::deliver_all(repository, outbox::Ask::All, wall::now());
     let delivered = destinations.as_deref().unwrap_or_default();
     let notified = match &report {
         Ok(report) => notify::notify(repository, Ok((report, true)), (&[], delivered)),
@@ -120,15 +139,11 @@ fn again(repository: &Repository, again: Again, resumed: Option<&BranchName>) ->
 }
 
 /// Hydrates again, with what can be fetched for it.
-fn fetched(
-    repository: &Repository,
-    again: (Again, Option<&BranchName>),
-    teller: &mut Teller,
-) -> anyhow::Result<hydrate::Report> {
+fn fetched(repository: &Repository, ask: Ask<'_>, teller: &mut Teller) -> anyhow::Result<hydrate::Report> {
     let fetches = Fetches::of(repository, true);
     loop {
         let fetching = fetches.as_ref().map(|fetches| fetches as &dyn Fetching);
-        let (error, fetches) = match (locked(repository, again, teller, fetching), &fetches) {
+        let (error, fetches) = match (locked(repository, ask, teller, fetching), &fetches) {
             (Err(error), Some(fetches)) => (error, fetches),
             (done, _) => return done,
         };
@@ -142,7 +157,7 @@ fn fetched(
 /// Hydrates again under the lock of the repository.
 fn locked(
     repository: &Repository,
-    (again, resumed): (Again, Option<&BranchName>),
+    ask: Ask<'_>,
     teller: &mut Teller,
     fetching: Option<&dyn Fetching>,
 ) -> anyhow::Result<hydrate::Report> {
@@ -160,10 +175,11 @@ fn locked(
     let setup = Setup {
         observer: &progress,
         fetching,
-        resumed,
+        resumed: ask.resumed,
+        discovery: ask.discovery,
         ..Setup::new(repository, Place::server(), Wake::Everything, &renderers, wall::now())
     };
-    let report = hydrate::hydrate_again(&setup, again);
+    let report = hydrate::hydrate_again(&setup, ask.again);
     progress.clear();
     let report = report?;
     if let Err(why) = teller.queue(repository, &before, &report) {

@@ -9,12 +9,15 @@ mod range;
 mod target;
 mod when;
 
+use std::cell::RefCell;
+
 use anyhow::bail;
 use dry_files::diag::{printable, shell_word};
 
 use super::clone::{self, Clone};
 use super::{Outcome, WrongUse, check_owner, machine, output};
 use crate::argo::BranchName;
+use crate::discover::Discovery;
 use crate::history::before_change;
 use crate::hydrate::rollback::is_active;
 use crate::metadata::PROMOTIONS_REF;
@@ -22,7 +25,7 @@ use crate::owners::policy;
 use crate::owners::setup::Wake;
 use crate::render::Renderers;
 use crate::repo::{ObjectBuffer, ObjectId};
-use crate::settings::{Hold, Holds, SettingsFiles};
+use crate::settings::{Hold, Holds, SettingsFiles, covers};
 use crate::show::Progress;
 use apply::Change;
 
@@ -219,6 +222,7 @@ fn hold_at(
     (what, command, nothing): (&str, &str, Option<String>),
     json: bool,
 ) -> anyhow::Result<Outcome> {
+    hold.check().map_err(WrongUse)?;
     let until = held.until.as_ref().map(|until| format!(" --until {}", shell_word(until))).unwrap_or_default();
     let (names, reason) = (options(&held.application), shell_word(&held.reason));
     let command = format!("{command}{names} --reason {reason}{until} --yes");
@@ -260,15 +264,16 @@ pub(super) fn resume(arguments: &ResumeArguments, json: bool) -> anyhow::Result<
             let hint = promoted::HELD_BY_PROMOTER;
             bail!(WrongUse(format!("nothing of `{}` is held here\nhint: after a rollback of it, {hint}", site.branch)));
         }
-        let others = if held.is_empty() { "nothing is".to_owned() } else { format!("held: {}", held.join(", ")) };
-        bail!(WrongUse(format!("nothing of `{}` is held; {others}", site.branch)));
+        let others = if held.is_empty() { String::new() } else { format!("; held: {}", held.join(", ")) };
+        bail!(WrongUse(format!("nothing of `{}` is held{others}", site.branch)));
     }
     let all: Vec<&str> = rest.iter().flat_map(|hold| &hold.applications).map(String::as_str).collect();
-    if let Some(unknown) = arguments.application.iter().find(|name| !all.contains(&name.as_str())) {
+    let is_named = |held: &str| arguments.application.iter().any(|name| covers(name, held));
+    if let Some(unknown) = arguments.application.iter().find(|name| !all.iter().any(|held| covers(name, held))) {
         let held = if all.is_empty() { "the whole branch".to_owned() } else { all.join(", ") };
         bail!(WrongUse(format!("`{}` is not held alone on `{}`; held: {held}", printable(unknown), site.branch)));
     }
-    rest.iter_mut().for_each(|hold| hold.applications.retain(|name| !arguments.application.contains(name)));
+    rest.iter_mut().for_each(|hold| hold.applications.retain(|held| !is_named(held)));
     rest.retain(|hold| !arguments.application.is_empty() && !hold.is_whole());
     let mut holds = site.holds.clone();
     holds.set(site.branch.clone(), rest);
@@ -286,6 +291,8 @@ struct Site {
     /// The settings that there are.
     files: SettingsFiles,
     holds: Holds,
+    /// What dry trees have: what is shown first is hydrated then.
+    discovery: RefCell<Discovery>,
 }
 
 impl Site {
@@ -299,7 +306,7 @@ impl Site {
         let (refs, buffer) = (clone.repository.refs()?, ObjectBuffer::new(&clone.repository));
         let (_, files) = policy::settings_files(&refs, &buffer)?;
         let holds = Holds::read(&files)?;
-        Ok(Self { clone, branch, files, holds })
+        Ok(Self { clone, branch, files, holds, discovery: RefCell::default() })
     }
 
     /// Refuses a hold of single Applications of a branch that is held as a whole: the others would come forward.

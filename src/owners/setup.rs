@@ -1,7 +1,10 @@
 //! The parameters of an operation: repository, place, wake-up, renderers, clock, observer of progress.
 
+use std::cell::RefCell;
+
 use super::place::Place;
 use crate::argo::{BranchName, Patterns};
+use crate::discover::Discovery;
 use crate::render::Renderers;
 use crate::repo::{ObjectId, Repository};
 use inputs::Wanted;
@@ -48,6 +51,8 @@ pub struct Setup<'a> {
     pub only: Option<&'a Patterns>,
     /// The branch that may go back to a lower tag of its range.
     pub resumed: Option<&'a BranchName>,
+    /// What was found in dry trees, for the runs of one command after one another; none where there is one run.
+    pub discovery: Option<&'a RefCell<Discovery>>,
 }
 
 impl<'a> Setup<'a> {
@@ -66,6 +71,7 @@ impl<'a> Setup<'a> {
             pusher: None,
             only: None,
             resumed: None,
+            discovery: None,
         }
     }
 

@@ -9,6 +9,7 @@ use gix::{Result, error::ResultExt, error::message};
 
 use super::growth::Growth;
 use super::pack::{self, Object};
+use super::read_blobs::ReadBlobs;
 use super::spool::{Content, Spool};
 use super::tree::with_plain_modes;
 use super::{Commit, Doing as _, Error, NewCommit, ObjectId, ObjectKind, Quarantine, Repository, TreeEntry, store};
@@ -22,6 +23,8 @@ use super::{Commit, Doing as _, Error, NewCommit, ObjectId, ObjectKind, Quaranti
 pub struct ObjectBuffer<'a> {
     repository: &'a Repository,
     new: Mutex<New>,
+    /// Blobs of the repository: manifests are read again for each thing that is said of them.
+    read: Mutex<ReadBlobs>,
 }
 
 /// How many bytes of blobs may be in memory.
@@ -89,7 +92,7 @@ impl New {
 impl<'a> ObjectBuffer<'a> {
     /// A buffer without any object of its own.
     pub fn new(repository: &'a Repository) -> Self {
-        Self { repository, new: Mutex::default() }
+        Self { repository, new: Mutex::default(), read: Mutex::default() }
     }
 
     /// The repository below.
@@ -124,7 +127,14 @@ impl<'a> ObjectBuffer<'a> {
         if id == self.empty_tree_id() {
             return Ok((ObjectKind::Tree, Vec::new()));
         }
-        self.repository.object(id)
+        if let Some(content) = self.read_blobs().get(id) {
+            return Ok((ObjectKind::Blob, content));
+        }
+        let (kind, content) = self.repository.object(id)?;
+        if kind == ObjectKind::Blob {
+            self.read_blobs().keep(id, &content);
+        }
+        Ok((kind, content))
     }
 
     /// The size of an object in bytes, new or not.
@@ -287,6 +297,10 @@ impl<'a> ObjectBuffer<'a> {
     fn insert(&self, id: ObjectId, kind: ObjectKind, mut content: Vec<u8>) {
         content.shrink_to_fit();
         self.new_objects().insert(id, kind, Content::Whole(content));
+    }
+
+    fn read_blobs(&self) -> MutexGuard<'_, ReadBlobs> {
+        self.read.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
     fn new_objects(&self) -> MutexGuard<'_, New> {

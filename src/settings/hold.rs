@@ -81,8 +81,15 @@ impl Hold {
     }
 }
 
+impl Hold {
+    /// Errors: what is wrong with it as a file would have it.
+    pub(crate) fn check(&self) -> Result<(), String> {
+        Written::of(self).checked().map(drop)
+    }
+}
+
 /// Whether `name` means whatever Application `other` means; both are `NAME` or `NAMESPACE/NAME`.
-fn covers(name: &str, other: &str) -> bool {
+pub(crate) fn covers(name: &str, other: &str) -> bool {
     name == other || (!name.contains('/') && other.rsplit_once('/').is_some_and(|(_, other)| other == name))
 }
 

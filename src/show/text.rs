@@ -180,8 +180,12 @@ fn moved(branch: &BranchReport) -> String {
         Some(objects) if !objects.counts.is_zero() => format!(": {}", objects.counts),
         _ => String::new(),
     };
-    let applications = branch.applications;
-    format!("{old} -> {new}  {changed} of {applications} manifests changed{removed}{commits}{objects}")
+    // Those that changed before the last commit may be gone after it.
+    let of = match branch.applications {
+        count if count < changed => String::new(),
+        count => format!(" of {count}"),
+    };
+    format!("{old} -> {new}  {changed}{of} manifests changed{removed}{commits}{objects}")
 }
 
 /// The paths that are gone after the last commit.

@@ -142,7 +142,7 @@ fn a_time_means_what_was_deployed_then_and_not_what_was_committed() {
     let told = rollback(&server, &["--to", now]).exits(2).stderr;
     assert!(told.contains(&format!("{} is what `{PROD}` has now", &tips[3][..7])), "{told}");
     let told = rollback(&server, &["--to", "6 days ago"]).exits(2).stderr;
-    assert!(told.contains("showed nothing of"), "{told}");
+    assert!(told.contains("had no commit yet at the time of"), "{told}");
     // A clone knows the dates of dry commits, which are those of years ago; the newest of them is that of now.
     clone.git(&["fetch", "-q"]);
     let date = |commit: &str| server.git(&["log", "-1", "--format=%cI", commit]);
@@ -152,7 +152,7 @@ fn a_time_means_what_was_deployed_then_and_not_what_was_committed() {
     }
     // They are of 22:15 UTC on that day.
     let told = rollback(&clone, &["--to", "2023-11-14"]).exits(2).stderr;
-    assert!(told.contains("showed nothing of"), "a day is its start: {told}");
+    assert!(told.contains("had no commit yet at the time of"), "a day is its start: {told}");
 }
 
 /// Has the reflog of production say that it moved to each of these so many minutes ago.

@@ -166,7 +166,7 @@ impl Change<'_> {
         let renderers = Renderers::from_config(&repository, &machine()?)?;
         let progress = Progress::new();
         let setup = Setup::new(&repository, clone.place.clone(), Wake::Everything, &renderers, wall::now());
-        let setup = Setup { observer: &progress, ..setup };
+        let setup = Setup { observer: &progress, discovery: Some(&self.site.discovery), ..setup };
         match clone.explain(progress.during(|| preview::preview_held(&setup, &self.site.branch)))? {
             Some(preview) => Ok(preview),
             None => Err(self.site.promoted()?),
@@ -175,7 +175,7 @@ impl Change<'_> {
 
     /// On the server.
     fn hydrate(&self, is_json: bool) -> anyhow::Result<Outcome> {
-        let report = catch_up::all(&self.site.clone.repository)?;
+        let report = catch_up::after(&self.site.clone.repository, &self.site.discovery)?;
         match is_json {
             true => output::print_json(&serde_json::json!({ "changed": true, "report": report }))?,
             false => output::print(summary(&report, Wording::Terminal))?,

@@ -52,7 +52,7 @@ pub(super) fn rollback(site: &Site, arguments: &RollbackArguments, is_json: bool
     if !is_json {
         output::print(format!("{}: to {target}\n", site.branch))?;
     }
-    let name = branch_name(&site.branch, point.at);
+    let name = branch_name(&site.branch, &arguments.held.application, point.at);
     let is_kept_back = !back.mistakes.is_empty() || (!back.others.is_empty() && !arguments.shared);
     let is_made = !is_kept_back && !arguments.held.way.dry_run;
     if is_made {
@@ -208,10 +208,11 @@ fn first(mistakes: &[Diagnostic]) -> Option<String> {
     mistakes.iter().find(|mistake| mistake.is_error()).map(|mistake| mistake.message.clone())
 }
 
-/// `rollback-prod-1a2b3c4`
-fn branch_name(branch: &BranchName, at: ObjectId) -> String {
-    let last = branch.as_str().rsplit('/').next().unwrap_or_default();
-    format!("rollback-{last}-{}", at.to_hex_with_len(7))
+/// `rollback-prod-1a2b3c4`, or `rollback-prod-web-1a2b3c4` of an Application alone.
+fn branch_name(branch: &BranchName, applications: &[String], at: ObjectId) -> String {
+    let alone = applications.iter().map(String::as_str);
+    let names = [branch.as_str()].into_iter().chain(alone).filter_map(|name| name.rsplit('/').next());
+    format!("rollback-{}-{}", names.collect::<Vec<_>>().join("-"), at.to_hex_with_len(7))
 }
 
 /// Writes the commit, and a branch that points at it.

@@ -29,8 +29,13 @@ pub(super) fn find(clone: &Clone, branch: &BranchName, tip: ObjectId, text: &str
             Ok(found)
         }
         None => {
-            let log = format!("git hydrate log {}", shell_word(branch.as_str()));
-            bail!(WrongUse(format!("`{branch}` showed nothing of `{}`\nhint: {log}", printable(text))))
+            let (log, text) = (format!("git hydrate log {}", shell_word(branch.as_str())), printable(text));
+            let why = match wanted {
+                Back::Until(_) => format!("`{branch}` had no commit yet at the time of `{text}`"),
+                Back::Steps(_) => format!("`{branch}` has fewer commits than `{text}` goes back"),
+                Back::Commit(_) => format!("`{branch}` showed nothing of `{text}`"),
+            };
+            bail!(WrongUse(format!("{why}\nhint: {log} shows the commits to go back to")))
         }
     }
 }

@@ -1,5 +1,6 @@
 //! The dry trees of a repository.
 
+use std::cell::RefCell;
 use std::collections::HashMap;
 use std::rc::Rc;
 
@@ -67,9 +68,13 @@ impl<'a> DryTrees<'a> {
         if let Some(tree) = self.known.get(&dry).filter(|tree| tree.branch == head.branch) {
             return Ok(tree.clone());
         }
-        let mut discovery = std::mem::take(&mut self.discovery);
+        let shared = found.setup.discovery;
+        let mut discovery = shared.map_or_else(|| std::mem::take(&mut self.discovery), RefCell::take);
         let tree = self.read_anew(&mut discovery, &found.policy, dry, head, heads, found);
-        self.discovery = discovery;
+        match shared {
+            Some(shared) => drop(shared.replace(discovery)),
+            None => self.discovery = discovery,
+        }
         let tree = tree?;
         self.known.insert(dry, tree.clone());
         Ok(tree)
