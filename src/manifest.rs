@@ -181,6 +181,12 @@ impl Manifest {
         Some(Key { group: group.to_owned(), kind: kind.to_owned(), namespace: namespace.to_owned(), name })
     }
 
+    /// What identifies an object that a cluster can take: one that says its `apiVersion` and its `kind`.
+    pub(crate) fn typed_identity(&self) -> Option<Key> {
+        let is_typed = ["apiVersion", "kind"].iter().all(|key| !self.text(&[key]).is_empty());
+        self.identity().filter(|_| is_typed)
+    }
+
     fn text(&self, keys: &[&str]) -> &str {
         self.0.at(keys).and_then(Value::as_str).unwrap_or_default()
     }

@@ -296,6 +296,7 @@ fn more_than_an_admin_allows_is_not_recorded() {
     for (key, expected) in [
         ("hydrate.fetchLimit", "more than 100 bytes were fetched"),
         ("hydrate.recordLimit", "more than 100 bytes are recorded"),
+        ("hydrate.fetch.team.recordLimit", "more than 100 bytes are recorded"),
     ] {
         let lab = Lab::new();
         repository(&lab.path("charts"), &[("web", "1.2.3")]);

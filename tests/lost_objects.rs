@@ -131,7 +131,7 @@ fn an_object_of_a_plain_file_leaves_with_its_file_or_its_text_alone() {
             "no name",
             &[(WEB, &one)],
             &[(WEB, &one.replace("  name: one", "  labels: {}"))],
-            Err(("apps/web/dev/web.yaml:4", "has no name any more")),
+            Err(("apps/web/dev/web.yaml:4", "has no `apiVersion`, `kind` or name any more")),
         ),
         (
             "another extension",
@@ -460,6 +460,37 @@ fn an_object_of_a_chart_does_not_leave_by_the_text_of_a_template() {
         ("another version of the chart", &plain, &[(&one, &slip), (&yaml, &CHART.replace("1.0.0", "1.1.0"))], Ok(())),
     ];
     check(rows);
+}
+
+#[test]
+fn an_object_does_not_lose_its_type_by_a_slip_wherever_it_is_written() {
+    let in_dir = |name: &str| format!("apps/web/dev/{name}");
+    let config = in_dir("config.yaml");
+    let [chart, template] = ["Chart.yaml", "templates/one.yaml"].map(in_dir);
+    let [kustomization, resource, jsonnet] = ["kustomization.yaml", "one.yaml", "one.jsonnet"].map(in_dir);
+    let one = config_map("one", "x");
+    let snippet = "{\n  apiVersion: 'v1',\n  kind: 'ConfigMap',\n  metadata: { name: 'one' },\n}\n";
+    let rows: &[(&[(&str, &str)], &str)] = &[
+        (&[(&config, ""), (&chart, CHART), (&template, &one)], &template),
+        (&[(&kustomization, "resources: [config.yaml, one.yaml]\n"), (&resource, &one)], &resource),
+        (&[(&jsonnet, snippet)], &jsonnet),
+    ];
+    for (files, file) in rows {
+        let lab = Lab::new();
+        let (server, clone) = pushed(&lab, files);
+        let before = tip(&server, DEV);
+        let text = files.iter().find(|(name, _)| name == file).expect("it is there").1;
+        clone.commit("slip", &[(file, &text.replace("apiVersion", "apiVersoin"))]);
+        let told = clone.push().success().remote().join("\n");
+        let said = format!("`{file}` gave ConfigMap one and has no `apiVersion`, `kind` or name any more");
+        assert!(told.contains(&said) && told.contains(&format!("--> {file}:")), "{told}");
+        assert_eq!(tip(&server, DEV), before);
+        clone.commit(ALLOWED, &[]);
+        let told = clone.push().success().remote().join("\n");
+        assert!(told.contains("`apiVersion` must be set") && !told.contains(".Capabilities"), "{told}");
+        assert!(manifest(&server).contains("apiVersoin"));
+        verified(&server);
+    }
 }
 
 #[test]

@@ -19,6 +19,9 @@ const CHOSEN: &str = "a template that asks `.Capabilities` knows nothing of the 
                       `networking.k8s.io/v1/Ingress`, in `helm.apiVersions` of the Application and its version in \
                       `helm.kubeVersion`, or both in the setting `clusters` (git hydrate clusters import --help)";
 
+/// The rule that an object says its type.
+const UNTYPED: &str = "untyped";
+
 /// What objects without a namespace lack.
 const NAMESPACE_FOR_ALL: &str = "set `namespace` there, or in each object: until then Argo CD syncs nothing of the Application (`InvalidSpecError`)";
 
@@ -234,7 +237,7 @@ impl<'a> Alike<'a> {
         let diagnostic = application.tells(diagnostic);
         let diagnostic = match (self.first.is_without_namespace(), finding.reason) {
             (true, _) => diagnostic.hint(NAMESPACE_FOR_ALL),
-            (false, Reason::NotServed) if is_of_template => diagnostic.hint(CHOSEN),
+            (false, Reason::NotServed) if is_of_template && finding.rule != UNTYPED => diagnostic.hint(CHOSEN),
             (false, _) => diagnostic,
         };
         Sentence {

@@ -68,6 +68,10 @@ pub(super) enum Mistake {
     SyncPathCharacter { text: String, character: char },
     #[error("`{text}` is not a valid path for hydrated manifests: hydration writes a file `{file}`")]
     SyncPathFile { text: String, file: &'static str },
+    #[error(
+        "`{text}` is not a valid path for hydrated manifests: a host runs what it finds in `{directory}/workflows`"
+    )]
+    SyncPathWorkflows { text: String, directory: &'static str },
     #[error("{what} has {len} bytes; the limit is {max}")]
     SyncPathLong { what: &'static str, len: usize, max: usize },
     #[error("`{text}` is not a valid path for dry sources: {reason}")]
@@ -218,7 +222,7 @@ impl Mistake {
                 "" => "give the Application a folder of its own".to_owned(),
                 path => format!("write `{path}`: paths start at the root of the branch"),
             },
-            Mistake::SyncPath { .. } | Mistake::SyncPathGit { .. } => {
+            Mistake::SyncPath { .. } | Mistake::SyncPathGit { .. } | Mistake::SyncPathWorkflows { .. } => {
                 "write a path below the root of the branch".to_owned()
             }
             Mistake::SyncRoot { name: Some(name) } => format!("give the Application a folder, such as `path: {name}`"),

@@ -16,6 +16,9 @@ const GIT_NAMES: [&str; 5] = [".git", ".gitmodules", ".gitattributes", ".gitigno
 /// The file of all branches' roots.
 const METADATA: &str = "hydrator.metadata";
 
+/// Where GitHub, Gitea and Forgejo look for workflows, which they run with rights on the repository when a branch gets them.
+const WORKFLOWS: [&str; 3] = [".github", ".gitea", ".forgejo"];
+
 /// Checks a `syncSource.path`. `name` is the Application's, to suggest a folder.
 pub(super) fn sync_path(text: &str, name: Option<&AppName>) -> Result<RepoPath, Mistake> {
     if let Some(character) = text.chars().find(|&c| is_unprintable(c) || c == '\\') {
@@ -30,6 +33,12 @@ pub(super) fn sync_path(text: &str, name: Option<&AppName>) -> Result<RepoPath, 
     }
     if path.components().next().is_some_and(|first| first.eq_ignore_ascii_case(METADATA)) {
         return Err(Mistake::SyncPathFile { text: text.to_owned(), file: METADATA });
+    }
+    let (first, rest) = path.as_str().split_once('/').unwrap_or((path.as_str(), ""));
+    let second = rest.split('/').next().unwrap_or_default();
+    let directory = WORKFLOWS.into_iter().find(|directory| first.eq_ignore_ascii_case(directory));
+    if let Some(directory) = directory.filter(|_| second.eq_ignore_ascii_case("workflows")) {
+        return Err(Mistake::SyncPathWorkflows { text: text.to_owned(), directory });
     }
     let longest_name = path.components().map(str::len).max().unwrap_or_default();
     for (what, len, max) in [
@@ -76,6 +85,15 @@ mod tests {
             ("a/../web", Ok("web")),
             ("größe/web.v2", Ok("größe/web.v2")),
             (".github", Ok(".github")),
+            ("workflows/.github", Ok("workflows/.github")),
+            (
+                ".github/Workflows/x",
+                Err(Mistake::SyncPathWorkflows { text: text(".github/Workflows/x"), directory: ".github" }),
+            ),
+            (
+                ".gitea/workflows",
+                Err(Mistake::SyncPathWorkflows { text: text(".gitea/workflows"), directory: ".gitea" }),
+            ),
             ("git", Ok("git")),
             ("a/hydrator.metadata", Ok("a/hydrator.metadata")),
             ("", Err(Mistake::SyncRoot { name: Some(name.clone()) })),

@@ -215,7 +215,13 @@ impl Fetches {
     /// What of it may join the record of a repository.
     fn admitted(&self, repository: &Repository, mut more: Vec<Taken>) -> Result<Vec<Taken>, HydrateError> {
         let known = recorded::recorded(&repository.refs()?, &ObjectBuffer::new(repository))?;
-        let mut all = known.iter().fold(0_u64, |sum, one| sum.saturating_add(one.bytes));
+        let sum = |of: &dyn Fn(&Recorded) -> bool| {
+            known.iter().filter(|one| of(one)).fold(0_u64, |sum, one| sum.saturating_add(one.bytes))
+        };
+        let mut all = sum(&|_| true);
+        let limited = self.rules.iter().filter_map(|rule| Some((rule, rule.record_limit?)));
+        let mut limited: Vec<(&Rule, u64, u64)> =
+            limited.map(|(rule, limit)| (rule, limit, sum(&|one| rule.is_for(&one.key)))).collect();
         more.retain(|(one, _)| {
             if let Some(gone) = known.iter().find(|gone| gone.is_withdrawn_as(one)) {
                 let why = gone.withdrawn.as_deref().unwrap_or_default();
@@ -223,15 +229,17 @@ impl Fetches {
                 self.miss(&wanted_of(one), text);
                 return false;
             }
-            let has_room = all.saturating_add(one.bytes) <= self.limits.all_bytes;
-            match has_room {
-                true => all += one.bytes,
-                false => self.miss(
-                    &wanted_of(one),
-                    format!("more than {} bytes are recorded (hydrate.recordLimit)", self.limits.all_bytes),
-                ),
+            let has_no_room = |sum: u64, limit: u64| sum.saturating_add(one.bytes) > limit;
+            let full = limited.iter().find(|(rule, limit, sum)| rule.is_for(&one.key) && has_no_room(*sum, *limit));
+            let full = full.map(|(rule, limit, _)| (*limit, format!("hydrate.fetch.{}.recordLimit", rule.name)));
+            let of_all = (self.limits.all_bytes, "hydrate.recordLimit".to_owned());
+            if let Some((limit, key)) = full.or_else(|| has_no_room(all, of_all.0).then_some(of_all)) {
+                self.miss(&wanted_of(one), format!("more than {limit} bytes are recorded ({key})"));
+                return false;
             }
-            has_room
+            all += one.bytes;
+            limited.iter_mut().filter(|(rule, ..)| rule.is_for(&one.key)).for_each(|(.., sum)| *sum += one.bytes);
+            true
         });
         self.had.borrow_mut().extend(more.iter().map(|(one, _)| wanted_of(one)));
         Ok(more)

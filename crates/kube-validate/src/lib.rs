@@ -160,7 +160,7 @@ impl Judge {
         let (api_version, kind) = (fields::text(object, "apiVersion"), fields::text(object, "kind"));
         if api_version.is_empty() || kind.is_empty() {
             let field = if api_version.is_empty() { ".apiVersion" } else { ".kind" };
-            return out.refuse(field, "not-served", Reason::NotServed, "must be set");
+            return out.refuse(field, "untyped", Reason::NotServed, "must be set");
         }
         if (api_version, kind) == ("v1", "List") {
             let items = fields::items(object, "items");

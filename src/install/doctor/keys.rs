@@ -89,7 +89,13 @@ const NAMED: [(&str, &[(&str, Kind)]); 4] = [
     // A rule for what may be fetched.
     (
         "hydrate.fetch.",
-        &[("url", Kind::Text), ("also", Kind::Text), ("branches", Kind::Text), ("credentials", Kind::File)],
+        &[
+            ("url", Kind::Text),
+            ("also", Kind::Text),
+            ("branches", Kind::Text),
+            ("credentials", Kind::File),
+            ("recordLimit", Kind::Number),
+        ],
     ),
     ("hydrate-check.", &[("command", Kind::Command), ("refuse", Kind::Switch)]),
     ("hydrate-plugin.", &[("command", Kind::Command)]),

@@ -29,6 +29,8 @@ pub(crate) struct Rule {
     branches: Patterns,
     /// `credentials`: a file with names and passwords, as `git credential-store` keeps it.
     credentials: Option<PathBuf>,
+    /// `recordLimit`, in bytes: how much may be recorded of what is at or below `url`.
+    pub record_limit: Option<u64>,
 }
 
 /// The rules, in the order of their names. One that cannot be read allows nothing.
@@ -45,20 +47,27 @@ fn rule(repository: &Repository, name: String) -> Option<Rule> {
     // A rule for no branch at all is unfinished.
     let branches = Patterns::new(list("branches")).ok().filter(|_| !list("branches").is_empty())?;
     let credentials = list("credentials").pop().map(|path| repository.common_dir().join(path));
-    (!urls.is_empty()).then_some(Rule { name, urls, also, branches, credentials })
+    let limit = repository.config_number(&format!("hydrate.{PREFIX}{name}.recordLimit"));
+    let record_limit = limit.and_then(|limit| u64::try_from(limit).ok());
+    (!urls.is_empty()).then_some(Rule { name, urls, also, branches, credentials, record_limit })
 }
 
 impl Rule {
     /// Whether an input may be fetched for what is on a dry branch. Never over ssh, with whose keys an account may do more, and never
     /// by another spelling of a URL, which would be another input beside the one that is recorded or withdrawn.
     pub(super) fn allows(&self, key: &Key, dry_branch: &BranchName) -> bool {
-        let address = key.address();
         let is_of_web = key.kind == Kind::Oci || !key.host().1;
         is_of_web
             && key.is_pinned()
             && is_only_spelling(&key.url)
             && self.branches.matches(dry_branch.as_str())
-            && self.urls.iter().any(|top| is_below(&address, top))
+            && self.is_for(key)
+    }
+
+    /// Whether an input is at or below one of its URLs.
+    pub(super) fn is_for(&self, key: &Key) -> bool {
+        let address = key.address();
+        self.urls.iter().any(|top| is_below(&address, top))
     }
 
     /// What the fetcher may do.
@@ -106,6 +115,7 @@ mod tests {
             also: vec!["http://127.0.0.1:5000".to_owned()],
             branches: Patterns::new(["main", "release/*"]).expect("patterns"),
             credentials: None,
+            record_limit: None,
         }
     }
 

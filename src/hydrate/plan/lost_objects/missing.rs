@@ -101,7 +101,7 @@ pub fn missing_in(old: &[u8], new: &[&[u8]]) -> Vec<Key> {
 
 fn keys(text: &[u8]) -> Vec<Key> {
     let manifests = manifest::read(text, Source::Output(MANIFEST)).unwrap_or_default();
-    manifests.iter().filter_map(manifest::Manifest::identity).collect()
+    manifests.iter().filter_map(manifest::Manifest::typed_identity).collect()
 }
 
 /// The lines of a document that say which object it is, as we write them.

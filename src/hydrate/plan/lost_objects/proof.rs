@@ -74,7 +74,7 @@ impl Comparison<'_> {
         let files = Files { comparison: self, before: by_file(&before), now: by_file(&now), old, new, reads, renames };
         let mut file_of: BTreeMap<Key, &Option<RepoPath>> = BTreeMap::new();
         for (manifest, file) in &before {
-            if let Some(key) = manifest.identity() {
+            if let Some(key) = manifest.typed_identity() {
                 file_of.entry(key).or_insert(file);
             }
         }
@@ -124,7 +124,7 @@ impl Comparison<'_> {
         let context = render::Context { files: &files, rules: context.rules.clone(), ..*context };
         // Without an answer, nothing else is known to be why.
         let Ok(given) = self.renderers.origins(application, &context) else { return true };
-        given.iter().filter_map(|(manifest, _)| manifest.identity()).any(|key| lost.contains(&&key))
+        given.iter().filter_map(|(manifest, _)| manifest.typed_identity()).any(|key| lost.contains(&&key))
     }
 
     fn hint(&self, what: &str) -> String {
@@ -139,7 +139,7 @@ fn by_file(given: &[(Manifest, Option<RepoPath>)]) -> Given {
     let mut files = Given::new();
     for (manifest, file) in given {
         if let Some(file) = file {
-            files.entry(file.clone()).or_default().push(manifest.identity());
+            files.entry(file.clone()).or_default().push(manifest.typed_identity());
         }
     }
     files
@@ -160,7 +160,7 @@ impl Files<'_> {
         let unnamed = |given: &[Option<Key>]| given.iter().filter(|key| key.is_none()).count();
         let left = without_renamed(lost, came(before, now));
         let (at, said) = if unnamed(now) > unnamed(before) {
-            (left, "has no name any more")
+            (left, "has no `apiVersion`, `kind` or name any more")
         } else if now.is_empty() {
             (left, "gives no object now")
         } else {
