@@ -29,15 +29,25 @@ pub(crate) struct Held {
 }
 
 impl Run<'_> {
-    /// The tip of a dry branch that the last run saw, where something is held; as far as nothing is known of it, the first parent.
-    /// To be asked before this run leaves its own.
+    /// The tip of a dry branch that the last run saw, where something is held. As far as nothing is known of it, the newest commit that
+    /// an environment branch shows, or the first parent. To be asked before this run leaves its own.
     pub(crate) fn tip_before(&self, head: &DryHead) -> Option<ObjectId> {
         let is_run = matches!(self.found.setup.wake, Wake::Pushed(_) | Wake::Everything) && self.preview.is_none();
         if !is_run || self.found.holds.is_empty() {
             return None;
         }
         let seen = self.memory.recall_in_place(head, &self.found).and_then(|state| object_id(&state.head.dry_commit));
-        seen.or_else(|| self.found.setup.repository.first_parent(head.tip).ok().flatten())
+        let repository = self.found.setup.repository;
+        seen.or_else(|| self.newest_shown(head)).or_else(|| repository.first_parent(head.tip).ok().flatten())
+    }
+
+    /// The newest commit of a dry branch that an environment branch shows which is not the tip.
+    fn newest_shown(&self, head: &DryHead) -> Option<ObjectId> {
+        let repository = self.found.setup.repository;
+        let of_head = self.branches.values().filter(|branch| branch.dry_branch == head.branch);
+        let shown: BTreeSet<ObjectId> = of_head.filter_map(|branch| branch.dry).collect();
+        let before = shown.into_iter().filter(|dry| *dry != head.tip && repository.is_ancestor(*dry, head.tip));
+        before.reduce(|newest, dry| if repository.is_ancestor(newest, dry) { dry } else { newest })
     }
 
     /// What a push may touch of the Applications of held branches, since the dry branch had `before`; nothing where it does not

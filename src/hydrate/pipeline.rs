@@ -245,8 +245,8 @@ impl Run<'_> {
 
     fn hydrate_head(&mut self, head: &DryHead, heads: &[DryHead]) -> Result<(), Stopped> {
         self.found.buffer.grow_anew();
-        let before = self.tip_before(head);
         let mut planner = Planner::open(self, head, heads)?;
+        let before = self.tip_before(head);
         if let Planner::Everything(planner) = &mut planner {
             planner.note_problems(self.roll_back(head, heads)?);
         }

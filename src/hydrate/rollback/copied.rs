@@ -92,7 +92,7 @@ pub(super) fn plan(
         }
         let mut gone = then.iter().filter(|application| is_name_of(named, application));
         let Some(gone) = gone.next() else {
-            return Ok(Err(unknown((name, named), at, now.iter().chain(then))));
+            return Ok(Err(unknown((name, named), at, then)));
         };
         if manifest_of(&here, &gone.sync_path)?.is_some() && paths_now.contains(&gone.sync_path) {
             return Ok(Err(taken(name, gone, &gone.sync_path)));
@@ -186,18 +186,15 @@ pub(super) fn too_many_losses(
     Ok(lost.map(|lost| Diagnostic { hint: Some(hint), ..lost }))
 }
 
-/// That a branch has no Application of a name, and which one may be meant.
-fn unknown<'a>(
-    (name, named): (&BranchName, &str),
-    at: &Commit,
-    known: impl Iterator<Item = &'a Arc<Application>>,
-) -> Diagnostic {
-    let known: BTreeSet<&str> = known.map(|one| one.name.as_str()).collect();
+/// That a branch has no Application of a name, and which one of `then` may be meant: what it has now may be another one tomorrow,
+/// and the mistake is still this one.
+fn unknown((name, named): (&BranchName, &str), at: &Commit, then: &[Arc<Application>]) -> Diagnostic {
+    let known: BTreeSet<&str> = then.iter().map(|one| one.name.as_str()).collect();
     let known: Vec<&str> = known.into_iter().collect();
     let longer = known.iter().copied().find(|one| one.contains(named) || named.contains(one));
     let hint = match near(named, &known).or(longer) {
         Some(meant) => format!("did you mean `{meant}`?"),
-        None => format!("it has {}", listed(&known, NAMED_MAX)),
+        None => format!("it had {} then", listed(&known, NAMED_MAX)),
     };
     let id = at.id.to_hex_with_len(7);
     of_branch(name, &format!("it has no Application `{named}`, nor had it at {id}")).hint(hint)
