@@ -125,7 +125,19 @@ fn dangers(changes: &Changes) -> Vec<Danger> {
         .flat_map(|environment| ids(&Together::all(&environment.applications, false), environment))
         .collect();
     let all = DangerOfAll::all(changes).into_iter();
-    all.map(|one| Danger { branches: printable(&one.branches.join(", ")), ..danger(&one.group, &ids) }).collect()
+    let all = all.map(|one| Danger { branches: printable(&one.branches.join(", ")), ..danger(&one.group, &ids) });
+    advised_once(all.collect())
+}
+
+/// With what is to be done about several once, behind the last of them.
+fn advised_once(mut dangers: Vec<Danger>) -> Vec<Danger> {
+    let next: Vec<String> = dangers.iter().skip(1).map(|one| one.advice.clone()).collect();
+    for (one, next) in dangers.iter_mut().zip(next) {
+        if one.advice == next {
+            one.advice.clear();
+        }
+    }
+    dangers
 }
 
 /// Those that change as an earlier one are shown once.
@@ -154,7 +166,7 @@ fn environment(environment: &EnvironmentDiff, before: Option<Before<'_>>) -> Env
         alike: before.map(|before| alike(&before, &overview)),
         like: environment.like.as_ref().map(|one| like(one, environment)),
         dry_commits: branch.dry_sha_before.as_deref().map(|old| format!("{} → {now}", short(old))).unwrap_or_default(),
-        dangers: overview.dangers.iter().map(|group| danger(group, &ids)).collect(),
+        dangers: advised_once(overview.dangers.iter().map(|group| danger(group, &ids)).collect()),
         danger_count: overview.danger_count(),
         worst: overview.dangers.first().map(|group| group.danger.severity.as_str()).unwrap_or_default(),
         images: overview.images.iter().map(|(what, count)| Image { what: printable(what), count: *count }).collect(),

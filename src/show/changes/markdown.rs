@@ -277,13 +277,18 @@ fn sign(severity: Severity) -> &'static str {
 
 fn danger_lines(all: &[DangerOfAll<'_>]) -> String {
     let mut text = "\n**Dangers**\n\n".to_owned();
-    let mut others = 0;
-    for DangerOfAll { group, branches } in all {
+    let is_severe = |one: &&DangerOfAll<'_>| one.group.danger.severity.is_severe();
+    let others = all.iter().filter(|one| !is_severe(one)).count();
+    let mut left = SHOWN_MAX;
+    let mut is_shown = |one: &&DangerOfAll<'_>| {
+        let fits = is_severe(one) || left > 0;
+        left -= usize::from(fits && !is_severe(one));
+        fits
+    };
+    let shown: Vec<&DangerOfAll<'_>> = all.iter().filter(|one| is_shown(one)).collect();
+    let mut shown = shown.into_iter().peekable();
+    while let Some(DangerOfAll { group, branches }) = shown.next() {
         let (danger, subject, members) = (group.danger, group.subject(), group.members());
-        others += usize::from(!danger.severity.is_severe());
-        if !danger.severity.is_severe() && others > SHOWN_MAX {
-            continue;
-        }
         let branches: Vec<String> = branches.iter().map(|branch| code(branch)).collect();
         let what = escaped(&danger.to_string());
         let severity = danger.severity;
@@ -295,8 +300,14 @@ fn danger_lines(all: &[DangerOfAll<'_>]) -> String {
             code(&subject),
             group.each()
         );
-        let members = if members.is_empty() { String::new() } else { format!("{}: ", escaped(&members)) };
-        let _ = writeln!(text, "  <br>{members}{}", escaped(&group.advice()));
+        // What is to be done about several is said once, behind the last of them.
+        let goes_on = shown.peek().is_some_and(|next| next.group.advice() == group.advice());
+        let advice = Some(escaped(&group.advice())).filter(|_| !goes_on);
+        let lines: Vec<String> =
+            [Some(escaped(&members)), advice].into_iter().flatten().filter(|line| !line.is_empty()).collect();
+        if !lines.is_empty() {
+            let _ = writeln!(text, "  <br>{}", lines.join(": "));
+        }
     }
     more(&mut text, others, "dangers");
     text

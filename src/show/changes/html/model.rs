@@ -74,6 +74,7 @@ pub(super) struct Danger {
     pub what: String,
     /// The objects that have it, and their ids; none when there is one.
     pub members: Vec<Member>,
+    /// What to do; empty where the next one says it as well.
     pub advice: String,
 }
 
