@@ -17,6 +17,7 @@ mod availability;
 mod backends;
 mod calico;
 mod certificates;
+mod claims;
 mod crd;
 mod data_dirs;
 mod databases;
@@ -33,15 +34,18 @@ mod images;
 mod immutable;
 mod invalid;
 mod isolation;
+mod knative;
 mod linkerd;
 mod locality;
 mod logins;
 mod lost;
 mod mesh;
+mod monitors;
 mod mounts;
 mod namespace;
 mod needed;
 mod network;
+mod nodes;
 mod operators;
 mod oversized;
 mod peers;
@@ -57,10 +61,12 @@ mod ranges;
 mod remade;
 mod replaced;
 mod resources;
+mod rewrites;
 mod rights;
 mod rollout;
 mod scheduling;
 mod sealed;
+mod secrets;
 mod severity;
 mod shields;
 mod sources;
@@ -240,6 +246,8 @@ fn removed<'a>(old: &'a Manifest, pair: &Pair<'a>, around: &Around<'a>) -> Vec<D
         .chain(pools::shrunk(old, None, around))
         .chain(flux::removed(old, around))
         .chain(alerts::gone(old, None, around))
+        .chain(mesh::unrouted(old, None, around))
+        .chain(shields::left(old, around))
         .collect()
 }
 
@@ -311,6 +319,21 @@ fn changed<'a>(old: &'a Manifest, new: &'a Manifest, pair: &Pair<'a>, around: &A
     found.extend(addresses::unpublished(old, new));
     found.extend(privilege::contradicts(old, new));
     found.extend(environment::unexpanded(old, new));
+    found.extend(claims::shared(old, new, around));
+    found.extend(nodes::untaken(old, new, around));
+    found.extend(nodes::unmade(old, new));
+    found.extend(monitors::unread(old, new, around));
+    found.extend(monitors::untold(old, new));
+    found.extend(rewrites::changed(old, new, around));
+    found.extend(secrets::unmade(old, new));
+    found.extend(secrets::opened(old, new));
+    found.extend(knative::renamed(old, new));
+    found.extend(flux::changed(old, new));
+    found.extend(rollout::on_delete(old, new));
+    found.extend(accounts::tokenless(old, new, around));
+    found.extend(network::unready(old, new));
+    found.extend(mesh::unrouted(old, Some(new), around));
+    found.extend(shields::untargeted(old, new, around));
     found
 }
 
@@ -336,24 +359,41 @@ fn stays<'a>(old: Option<&'a Manifest>, new: &'a Manifest, around: &Around<'a>) 
     found.extend(quotas::quota(old, new, around));
     found.extend(quotas::limit_range(old, new, around));
     found.extend(quotas::unrequested(old, new, around));
+    found.extend(claims::taken(old, new, around));
+    found.extend(operators::firewall_opened(old, new).filter(|_| old.is_none()));
     found
 }
 
-/// What an API server refuses an object for, in the words of who asked it: the first reason, and how many there are.
+/// What is to be done about an object that is refused.
+const CORRECT: &str = "correct what is named here: until then, nothing of the object is applied";
+
+/// How many reasons are named for which an object is refused.
+const REASONS_MAX: usize = 4;
+
+/// What an API server refuses an object for, in the words of who asked it: each reason once.
 /// `is_encrypted` is whether SOPS encrypted it.
 pub(crate) fn refused(texts: &[String], is_encrypted: bool) -> Option<Danger> {
     let first = texts.first()?;
-    let text = match (is_encrypted, texts.len()) {
-        (true, _) => format!("encrypted with SOPS, and nothing decrypts it here: {first}"),
-        (false, 1) => first.clone(),
-        (false, count) => format!("{first}; and {} more", count - 1),
+    // What all of them begin with, such as which version refuses it, is said once.
+    let (start, _) = first.split_once(": ").unwrap_or_default();
+    let others = texts
+        .iter()
+        .skip(1)
+        .map(|text| text.strip_prefix(start).and_then(|text| text.strip_prefix(": ")).unwrap_or(text));
+    let mut all: Vec<&str> = std::iter::once(first.as_str()).chain(others).collect();
+    let more = all.len().saturating_sub(REASONS_MAX);
+    all.truncate(REASONS_MAX);
+    let more = if more == 0 { String::new() } else { format!("; and {more} more reasons") };
+    let text = match is_encrypted {
+        true => format!("encrypted with SOPS, and nothing decrypts it here: {first}"),
+        false => format!("{}{more}", all.join("; ")),
     };
-    Some(Danger::said(Severity::Refused, "invalid", text, "change what it refuses"))
+    Some(Danger::said(Severity::Refused, "invalid", text, CORRECT))
 }
 
 /// Whether the API server, or a webhook that it asks, refuses the change of an object, so that nothing comes of it.
 pub(super) fn is_refused(dangers: &[Danger], new: Option<&Manifest>) -> bool {
-    let is_by_controller = |danger: &Danger| matches!(danger.kind(), "shrinks" | "downgrade" | "sealed");
+    let is_by_controller = |danger: &Danger| matches!(danger.kind(), "shrinks" | "downgrade" | "sealed" | "outOfRange");
     let is_applied = |danger: &Danger| is_by_controller(danger) && !new.is_some_and(operators::is_whole_refused);
     dangers.iter().any(|danger| danger.severity == Severity::Refused && !is_applied(danger))
 }

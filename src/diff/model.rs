@@ -32,7 +32,7 @@ pub(super) use autoscaler::Autoscaler;
 pub(crate) use beside::{Beside, OfProject};
 pub(super) use domain::is_for;
 pub(super) use encrypted::{encrypts, served_by};
-pub(super) use hosts::Through;
+pub(super) use hosts::{Through, public_hosts};
 pub(super) use routes::{Route, hosts, ingress_class, ingress_service, routes};
 pub(super) use selector::{chooses, covers, of_workload, selects};
 pub(super) use thing::{Thing, keys_of, lost_with, provided_by};
@@ -280,6 +280,11 @@ impl<'a> Side<'a> {
         self.applications.get_or_init(all)
     }
 
+    /// The objects of Applications that do not change, of a group, that choose others by labels.
+    pub(super) fn beside_of(&self, group: &'static str) -> impl Iterator<Item = Placed<'a>> {
+        self.beside.of_group(group)
+    }
+
     /// Groups and kinds of all objects.
     pub(super) fn group_kinds(&self) -> BTreeSet<(String, String)> {
         let own = self.all.iter().map(|one| (one.manifest.group().to_owned(), one.manifest.kind().to_owned()));
@@ -305,7 +310,7 @@ impl<'a> Side<'a> {
 
 /// Whether objects of a kind may serve hosts.
 fn may_route(kind: &str) -> bool {
-    kind == "Ingress" || kind.ends_with("Route")
+    kind == "Ingress" || kind == "VirtualService" || kind.ends_with("Route")
 }
 
 /// The items of a list; none when it is not a list.

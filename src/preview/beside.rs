@@ -13,8 +13,22 @@ use dry_files::path::RepoPath;
 /// How many bytes of them are looked at: those of some 2,000 Applications.
 const BYTES_MAX: usize = 16 << 20;
 
-/// Keys by which objects name others, or serve hosts. An item of a list has none.
-const NAMING: [&str; 7] = ["name", "namespace", "claimName", "secretName", "serviceAccountName", "serviceName", "host"];
+/// Keys by which objects name others, serve hosts, or choose nodes. An item of a list has none.
+const NAMING: [&str; 10] = [
+    "name",
+    "namespace",
+    "claimName",
+    "secretName",
+    "serviceAccountName",
+    "serviceName",
+    "host",
+    "nodeSelector",
+    "tolerations",
+    "taints",
+];
+
+/// What a manifest has whose objects choose others by labels or kinds.
+const CHOOSING: [&str; 4] = ["monitoring.coreos.com/", "karpenter.sh/", "resource.exclusions:", "resource.inclusions:"];
 
 /// A manifest, with the namespace of objects that name none.
 pub(super) type Placed = (Vec<u8>, Option<String>);
@@ -49,8 +63,9 @@ pub(super) fn beside(
 /// Whether the manifests of a path before and after differ in a line that may name something.
 fn names_another(path: &PreviewedPath) -> bool {
     let (Some(old), Some(new)) = (&path.old, &path.new) else { return true };
+    let has = |part: &&[u8]| [old, new].iter().any(|text| text.windows(part.len()).any(|window| window == *part));
     // An AppProject is judged by the Applications among the objects.
-    if may_have_project(old) {
+    if may_have_project(old) || CHOOSING.iter().any(|part| has(&part.as_bytes())) {
         return true;
     }
     let [old, new]: [BTreeSet<&[u8]>; 2] = [old, new].map(|text| text.split(|byte| *byte == b'\n').collect());

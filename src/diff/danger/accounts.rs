@@ -110,6 +110,41 @@ pub(super) fn unbound<'a>(old: &'a Manifest, new: Option<&'a Manifest>, around: 
     })
 }
 
+/// Pods that get no token of their account any more, which has rights.
+///
+/// Reference: kubernetes docs/tasks/configure-pod-container/configure-service-account, "Opt out of API credential automounting": that of
+/// Pods goes before that of their account.
+pub(super) fn tokenless<'a>(old: &'a Manifest, new: &'a Manifest, around: &Around<'a>) -> Option<Danger> {
+    let account = |manifest: &'a Manifest| match word(spec(manifest)?, &["serviceAccountName"]) {
+        "" => Some("default"),
+        name => Some(name),
+    };
+    let name = account(new)?;
+    let has = |workload: Placed<'_>, side: &Side<'_>| {
+        let flag = |value: &Value| value.get("automountServiceAccountToken").and_then(Value::as_bool);
+        let thing = Thing { kind: "ServiceAccount", namespace: workload.namespace.to_owned(), name: name.to_owned() };
+        let of_account = || side.makers(&thing).iter().find_map(|one| flag(one.manifest.object()));
+        let pods = spec(workload.manifest);
+        let volumes = pods.map(|pods| items(pods, &["volumes"])).unwrap_or_default().iter();
+        let mut sources = volumes.flat_map(|volume| items(volume, &["projected", "sources"]));
+        let is_mounted = sources.any(|source| source.get("serviceAccountToken").is_some());
+        is_mounted || pods.and_then(flag).or_else(of_account) != Some(false)
+    };
+    let (before, after) = (around.before(old), around.after(new));
+    let had = account(old) == Some(name) && has(before, &around.model.before);
+    if !had || has(after, &around.model.after) {
+        return None;
+    }
+    let rights = bindings(&around.model.after, (after.namespace, name));
+    (!rights.is_empty()).then(|| {
+        let text = format!(
+            "its Pods get no token of ServiceAccount {name}, and so none of the rights that it has by {}",
+            listed(rights, NAMED_MAX)
+        );
+        Danger::said(Severity::Other, "rightsLost", text, "check that its Pods do not ask the API server")
+    })
+}
+
 /// The bindings that name an account.
 fn bindings(side: &Side<'_>, account: (&str, &str)) -> BTreeSet<String> {
     bound(side, account).map(name).collect()

@@ -25,6 +25,55 @@ pub(super) fn removed<'a>(old: &'a Manifest, around: &Around<'a>) -> Option<Dang
     })
 }
 
+/// The end of the groups of Flux.
+const GROUPS: &str = ".toolkit.fluxcd.io";
+
+/// What Flux applies with more rights, does not check, cannot decrypt, deletes, or applies no more from now on.
+///
+/// Reference: fluxcd.io flux/components/kustomize/kustomizations, "Service Account reference", "Decryption", "Prune", "Suspend";
+/// flux/components/source/gitrepositories and ocirepositories, "Verification"; flux/components/helm/helmreleases.
+pub(super) fn changed(old: &Manifest, new: &Manifest) -> Vec<Danger> {
+    if !new.home_group().ends_with(GROUPS) {
+        return Vec::new();
+    }
+    let is_there = |object: &Manifest, path: &[&str]| object.object().at(path).is_some_and(|value| !value.is_null());
+    let goes = |path: &[&str]| is_there(old, path) && !is_there(new, path);
+    let starts = |key: &str| {
+        let is_set = |object: &Manifest| object.object().at(&["spec", key]).and_then(Value::as_bool) == Some(true);
+        is_set(new) && !is_set(old)
+    };
+    let applies = matches!(new.kind(), "Kustomization" | "HelmRelease");
+    let mut found = Vec::new();
+    if applies && goes(&["spec", "serviceAccountName"]) {
+        let text =
+            "`serviceAccountName` removed: Flux applies it with rights of its own, which are all as a rule".to_owned();
+        found.push(Danger::said(Severity::Security, "widened", text, "keep an account that may do what is needed"));
+    }
+    if goes(&["spec", "verify"]) || goes(&["spec", "chart", "spec", "verify"]) {
+        let text = "`verify` removed: its source is no longer checked for who signed it".to_owned();
+        found.push(Danger::said(Severity::Security, "unchecked", text, "keep the check of signatures"));
+    }
+    if new.kind() == "Kustomization" && goes(&["spec", "decryption"]) {
+        let text = "`decryption` removed: what SOPS encrypted in it cannot be applied, and nothing of it is".to_owned();
+        let advice = "keep it while something in it is encrypted";
+        found.push(Danger::said(Severity::Outage, "undecrypted", text, advice));
+    }
+    if starts("suspend") {
+        let text = "suspended: Flux no longer applies or fetches it".to_owned();
+        let advice = "take the field away when it shall run again";
+        found.push(Danger::said(Severity::Other, "paused", text, advice));
+    }
+    if new.kind() == "Kustomization" && starts("prune") {
+        let text = "`prune: true`: Flux deletes from now on what goes from its source".to_owned();
+        found.push(Danger::said(Severity::Other, "startsPruning", text, "check what has gone from its source already"));
+    }
+    if starts("insecure") {
+        let text = "`insecure: true`: its source is fetched over plain HTTP".to_owned();
+        found.push(Danger::said(Severity::Security, "unchecked", text, "keep it to sources inside of the cluster"));
+    }
+    found
+}
+
 /// A release that gets another name.
 pub(super) fn renamed(old: &Manifest, new: &Manifest) -> Option<Danger> {
     let name = |release: &Manifest| {

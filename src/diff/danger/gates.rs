@@ -1,7 +1,9 @@
 //! What the cluster lets in: webhooks, policies, levels of Pod security.
 
+mod checks;
 mod matching;
 mod narrowed;
+mod own;
 mod webhooks;
 
 use go_yaml::Value;
@@ -20,6 +22,8 @@ const NAMED_MAX: usize = 4;
 /// Gates that let less in than before.
 pub(super) fn raised<'a>(old: &'a Manifest, new: &'a Manifest, around: &Around<'a>) -> Vec<Danger> {
     let mut found = webhooks::changed(old, new);
+    found.extend(own::asked(old, new, around));
+    found.extend(own::untrusted(old, new, around));
     found.extend(webhooks::gone(old, Some(new), around));
     found.extend(policy(old, new));
     found.extend(pod_security::raised(old, new, around));

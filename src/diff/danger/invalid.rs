@@ -9,7 +9,7 @@ use std::collections::BTreeSet;
 use go_yaml::Value;
 
 use super::operators::span;
-use super::{Danger, Severity, gateways, items};
+use super::{CORRECT, Danger, Severity, gateways, items, knative};
 use crate::diff::model::{number, word};
 use crate::manifest::Manifest;
 
@@ -22,7 +22,7 @@ pub(super) fn refused(old: Option<&Manifest>, new: &Manifest) -> Vec<Danger> {
     let was = old.map(reasons).unwrap_or_default();
     let danger = |reason: &String| {
         let text = format!("the API server refuses it, so the sync fails: {reason}");
-        Danger::said(Severity::Refused, "invalid", text, "change what it refuses")
+        Danger::said(Severity::Refused, "invalid", text, CORRECT)
     };
     now.difference(&was).map(danger).collect()
 }
@@ -54,6 +54,7 @@ fn reasons(object: &Manifest) -> BTreeSet<String> {
             found.extend(is_empty.then(|| "`triggers` has none".to_owned()));
         }
         ("gateway.networking.k8s.io", "HTTPRoute") => found.extend(gateways::invalid(value)),
+        ("serving.knative.dev", _) => found.extend(knative::reasons(object)),
         _ => {}
     }
     found.extend(pods::reasons(object));

@@ -95,12 +95,13 @@ fn name(of: &Placed<'_>) -> String {
 }
 
 /// Kinds that come from git as a rule, so that one that is named and not there is a mistake.
-const OF_GIT: [&str; 10] = [
+const OF_GIT: [&str; 11] = [
     "ConfigMap",
     "Secret",
     "Service",
     "ServiceAccount",
     "PersistentVolumeClaim",
+    "SecretProviderClass",
     "CustomResourceDefinition",
     "Gateway",
     "AnalysisTemplate",

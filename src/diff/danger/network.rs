@@ -36,6 +36,26 @@ pub(super) fn policy<'a>(old: Option<&'a Manifest>, new: Option<&'a Manifest>, a
     found
 }
 
+/// A Service that sends requests to Pods that are not ready from now on. One without an address of its own is for finding Pods.
+///
+/// Reference: kubernetes API ServiceSpec `publishNotReadyAddresses`.
+pub(super) fn unready(old: &Manifest, new: &Manifest) -> Option<Danger> {
+    let (old, new) = services(Some(old), Some(new))?;
+    let is_open = |service: &Manifest| {
+        service.object().at(&["spec", "publishNotReadyAddresses"]).and_then(Value::as_bool) == Some(true)
+    };
+    let is_headless = word(new.object(), &["spec", "clusterIP"]) == "None";
+    (is_open(new) && !is_open(old) && !is_headless).then(|| {
+        let text = "`publishNotReadyAddresses: true`: Pods get requests that are not ready to answer them".to_owned();
+        Danger::said(
+            Severity::Other,
+            "unready",
+            text,
+            "keep it to Services without a cluster IP, for Pods that look for each other",
+        )
+    })
+}
+
 fn removed<'a>(old: &'a Manifest, around: &Around<'a>) -> Option<Danger> {
     let placed = around.before(old);
     let selector = |policy: &'_ Manifest| policy.object().at(&["spec", "podSelector"]).cloned();

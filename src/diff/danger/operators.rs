@@ -1,7 +1,9 @@
 //! Objects whose controllers own data: databases, topics, buckets, pools of storage.
 
 mod backups;
+mod cloud;
 mod guards;
+mod kafka;
 mod storage;
 mod table;
 #[cfg(test)]
@@ -14,6 +16,7 @@ use super::quantity::quantity;
 use super::{Around, Danger, Severity, items};
 use crate::diff::model::{number, word};
 use crate::manifest::Manifest;
+pub(super) use cloud::opened as firewall_opened;
 pub(super) use storage::span;
 use table::{CLOUD, Ends, OWNERS, Owner};
 
@@ -106,6 +109,8 @@ pub(super) fn changed<'a>(old: &'a Manifest, new: &'a Manifest, around: &Around<
     found.extend(backups::left_out(old, new, around));
     found.extend(backups::unbudgeted(old, new));
     found.extend(backups::unwritable(old, new));
+    found.extend(kafka::changed(old, new));
+    found.extend(cloud::changed(old, new));
     found
 }
 

@@ -246,6 +246,7 @@ pub(super) fn out_of_range<'a>(new: &'a Manifest, around: &Around<'a>) -> Option
         let text = format!(
             "the API server refuses it, so the sync fails: `nodePort: {port}` is outside of 30000-32767, its range by default"
         );
-        Danger::said(Severity::Refused, "invalid", text, "change what it refuses")
+        // Where it is started with another range, all else comes of it.
+        Danger::said(Severity::Refused, "outOfRange", text, "keep the port within the range of the API server")
     })
 }

@@ -172,8 +172,63 @@ pub(super) fn limit_range<'a>(old: Option<&'a Manifest>, new: &'a Manifest, arou
             format!("the {what} of {resource} is {side} what {workload} asks for: its Pods are not made any more");
         Danger::said(Severity::Outage, "quota", text, advice)
     };
-    now.filter(|beyond| !was.contains(beyond)).map(danger).collect()
+    let beyond = now.filter(|beyond| !was.contains(beyond)).map(danger);
+    beyond.chain(defaults(old, new, around)).collect()
 }
+
+/// A limit by default that containers without one get: those that ask for more are refused, and others get no more.
+///
+/// Reference: kubernetes docs/concepts/policy/limit-range: "LimitRange does not check the consistency of the default values".
+fn defaults<'a>(old: Option<&'a Manifest>, new: &'a Manifest, around: &Around<'a>) -> Option<Danger> {
+    let default = |range: &Manifest, resource: &str| {
+        let limits = items(range.object(), &["spec", "limits"]).iter();
+        let mut limits = limits.filter(|limit| word(limit, &["type"]) == "Container");
+        limits.find_map(|limit| limit.at(&["default", resource]).cloned())
+    };
+    for resource in ["memory", "cpu"] {
+        let Some(value) = default(new, resource) else { continue };
+        let Some(limit) = quantity(&value) else { continue };
+        let was = old.and_then(|old| default(old, resource)).and_then(|value| quantity(&value));
+        if was.is_some_and(|was| limit >= was) {
+            continue;
+        }
+        let shown = value.as_str().map_or_else(|| format!("{limit}"), str::to_owned);
+        let asked = |container: &Value, what: &str| container.at(&["resources", what, resource]).and_then(quantity);
+        let without = |container: &Value| container.at(&["resources", "limits", resource]).is_none();
+        let named = |is: &dyn Fn(&Value) -> bool| -> BTreeSet<String> {
+            let workloads = around.model.after.workloads(around.after(new).namespace);
+            let is_it = |one: &Placed<'_>| {
+                spec(one.manifest)
+                    .into_iter()
+                    .flat_map(running)
+                    .any(|(_, container)| without(container) && is(container))
+            };
+            workloads.filter(is_it).map(around::name).collect()
+        };
+        let refused = named(&|container| asked(container, "requests").is_some_and(|asks| asks > limit));
+        if !refused.is_empty() {
+            let ask = if refused.len() == 1 { "asks" } else { "ask" };
+            let names = listed(refused, NAMED_MAX);
+            let text = format!(
+                "containers without a limit of {resource} get {shown}, and {names} {ask} for more: their Pods are not made any more"
+            );
+            let advice = "keep the default at what containers ask for, or name a limit in each";
+            return Some(Danger::said(Severity::Outage, "quota", text, advice));
+        }
+        let small = named(&|container| asked(container, "requests").is_none());
+        if resource == "memory" && limit < SMALL && !small.is_empty() {
+            let names = listed(small, NAMED_MAX);
+            let text = format!(
+                "containers of {names} that name no memory get a limit of {shown}: one that needs more is ended"
+            );
+            return Some(Danger::said(Severity::Other, "quota", text, "compare with what the containers use"));
+        }
+    }
+    None
+}
+
+/// A limit of memory by default that is little for what is not known to need little: 256Mi.
+const SMALL: f64 = 268_435_456.0;
 
 /// A workload of which a container asks for more of a resource than it may, or for less than it must.
 #[derive(Debug, PartialEq, Eq)]

@@ -171,6 +171,27 @@ pub(super) fn killed(old: &Manifest, new: &Manifest) -> Vec<Danger> {
     found
 }
 
+/// A workload whose changes reach its Pods only once somebody deletes them.
+///
+/// Reference: kubernetes docs/tasks/manage-daemon/update-daemon-set; docs/concepts/workloads/controllers/statefulset, "Update strategies".
+pub(super) fn on_delete(old: &Manifest, new: &Manifest) -> Option<Danger> {
+    let is_it = new.home_group() == "apps" && matches!(new.kind(), "DaemonSet" | "StatefulSet");
+    let waits = |object: &Manifest| word(object.object(), &["spec", "updateStrategy", "type"]) == "OnDelete";
+    (is_it && waits(new) && !waits(old)).then(|| {
+        let text = "`OnDelete`: changes reach its Pods only once somebody deletes these".to_owned();
+        let advice = "keep `type: RollingUpdate`, unless its Pods are deleted by hand";
+        Danger::said(Severity::Other, "rollout", text, advice)
+    })
+}
+
+/// How long a container may take to start before a probe fails, in seconds.
+///
+/// Reference: kubernetes API Probe: 10 for `periodSeconds`, 3 for `failureThreshold`.
+fn allowed(probe: &Value) -> i64 {
+    let of = |key, default| number(probe, &[key]).unwrap_or(default);
+    of("initialDelaySeconds", 0).saturating_add(of("periodSeconds", 10).saturating_mul(of("failureThreshold", 3)))
+}
+
 /// Probes that go.
 ///
 /// Reference: kubernetes docs/concepts/configuration/liveness-readiness-startup-probes.
@@ -189,6 +210,18 @@ pub(super) fn probes<'a>(old: &'a Manifest, new: &'a Manifest, around: &Around<'
                 "readiness probe of `{name}` removed: it counts as ready, and gets requests, as soon as it starts"
             );
             found.push(Danger::said(severity, "probeRemoved", text, "keep a readiness probe"));
+        }
+        if let (true, Some(start), Some(live)) =
+            (is_gone("startupProbe"), was.get("startupProbe"), container.get("livenessProbe"))
+            && allowed(live) < allowed(start)
+        {
+            let text = format!(
+                "startup probe of `{name}` removed: its liveness probe ends it {} s after it starts, where it had {} s",
+                allowed(live),
+                allowed(start)
+            );
+            let advice = "keep the startup probe, or give the liveness probe as long";
+            found.push(Danger::said(Severity::Other, "probeRemoved", text, advice));
         }
         if is_gone("livenessProbe") {
             let text = format!("liveness probe of `{name}` removed: nothing restarts it when it hangs");

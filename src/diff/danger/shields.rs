@@ -2,6 +2,7 @@
 
 mod denied;
 mod requests;
+mod targets;
 
 use std::collections::BTreeSet;
 
@@ -14,6 +15,7 @@ use crate::manifest::Manifest;
 
 pub(super) use denied::changed as denied;
 pub(super) use requests::unchecked;
+pub(super) use targets::{left, untargeted};
 
 /// How many ports are named.
 const PORTS_MAX: usize = 4;

@@ -31,6 +31,7 @@ fn cases() -> Vec<Case> {
         "controllers.yaml",
         "reviewed.yaml",
         "policies.yaml",
+        "operated.yaml",
     ]
     .into_iter()
     .flat_map(read_cases)
@@ -176,7 +177,7 @@ fn what_is_said_of_pruning() {
 /// Advice on what is done outside of git, or with judgement.
 const OF_OTHERS: [&str; 15] = [
     "back up the data, or set `whenScaled: Retain` in a commit before this one",
-    "change what it refuses",
+    "correct what is named here: until then, nothing of the object is applied",
     "copy the data to the other claim first",
     "copy what shall be kept first",
     "delete it with `--cascade=orphan`, which keeps its Pods, and sync: claims that are there stay as they are",

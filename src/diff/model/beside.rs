@@ -7,7 +7,7 @@ use go_yaml::{Mapping, Value};
 
 use super::applications::Applications;
 use super::hosts::Hosts;
-use super::pods::labels;
+use super::pods::{labels, spec};
 use super::{LISTED, Placed, Thing, Through, chooses, encrypts, hosts, provided_by};
 use crate::manifest::{Manifest, Source, defined_scope, read};
 
@@ -46,7 +46,12 @@ struct Known {
     pods: Vec<(String, Mapping)>,
     /// Groups and kinds of all objects.
     group_kinds: BTreeSet<(String, String)>,
+    /// Objects of groups whose objects choose each other by labels, and workloads that choose nodes, with their namespaces.
+    choosing: Vec<(Manifest, String)>,
 }
+
+/// Groups whose objects choose each other by labels.
+const CHOOSING: [&str; 2] = ["monitoring.coreos.com", "karpenter.sh"];
 
 impl Beside {
     /// Of manifests, each with the namespace of objects that name none, if that is known. `is_cut` where there are others, which are not known.
@@ -113,6 +118,12 @@ impl Beside {
         &self.known().group_kinds
     }
 
+    /// The objects of a group that choose others by labels.
+    pub(super) fn of_group(&self, group: &'static str) -> impl Iterator<Item = Placed<'_>> {
+        let all = self.known().choosing.iter().filter(move |(one, _)| one.home_group() == group);
+        all.map(|(manifest, namespace)| Placed { manifest, namespace })
+    }
+
     fn known(&self) -> &Known {
         self.known.get_or_init(|| {
             let mut known = Known::default();
@@ -133,6 +144,10 @@ impl Beside {
                     let defined = defined_scope(&manifest);
                     known.scopes.extend(defined.map(|((group, kind), is)| ((group.to_owned(), kind.to_owned()), is)));
                     known.kinds.extend(kind.map(|kind| (*kind, placed.namespace.to_owned())));
+                    let asks = |key: &str| spec(&manifest).is_some_and(|pods| pods.get(key).is_some());
+                    if CHOOSING.contains(&manifest.home_group()) || asks("nodeSelector") || asks("affinity") {
+                        known.choosing.push((manifest.clone(), placed.namespace.to_owned()));
+                    }
                     if (manifest.home_group(), manifest.kind()) == ("argoproj.io", "Application") {
                         known.applications.push(manifest);
                     }

@@ -5,7 +5,7 @@ use std::collections::BTreeSet;
 use go_yaml::Value;
 
 use super::domain::covers;
-use super::{Placed, Side, gateways, ingress_class, items, word};
+use super::{Placed, Side, gateways, ingress_class, istio_gateways, items, word};
 
 /// The hosts that some objects serve.
 #[derive(Debug, Clone, Default)]
@@ -35,7 +35,26 @@ pub(in crate::diff) enum Through {
 /// In place of a class, for the routes of Traefik's own kind.
 const TRAEFIK: &str = "IngressRoute";
 
+/// In place of a class, for the VirtualServices of Istio that are served by a Gateway.
+const ISTIO: &str = "VirtualService";
+
+/// The hosts that a VirtualService serves to the outside: by a Gateway, and none of the cluster's own names.
+pub(in crate::diff) fn public_hosts<'m>(of: Placed<'m>) -> Vec<&'m str> {
+    let is_it = (of.manifest.home_group(), of.manifest.kind()) == ("networking.istio.io", "VirtualService");
+    if !is_it || istio_gateways(of).is_empty() {
+        return Vec::new();
+    }
+    let all = items(of.manifest.object(), &["spec", "hosts"]).iter().filter_map(Value::as_str);
+    let is_inside = |host: &&str| host.ends_with(".local") || host.ends_with(".svc");
+    all.filter(|host| (host.contains('.') || *host == "*") && !is_inside(host)).collect()
+}
+
 impl Through {
+    /// That of the VirtualServices of Istio.
+    pub(in crate::diff) fn istio() -> Self {
+        Self::Class(ISTIO.to_owned())
+    }
+
     /// None for an object that serves no hosts for others.
     pub(in crate::diff) fn of(placed: Placed<'_>) -> Option<Self> {
         let object = placed.manifest.object();
@@ -78,6 +97,12 @@ impl Hosts {
     /// all of them); gateway-api HTTPRoute `hostnames` (one label or more; without any, those of the listener).
     pub(super) fn add(&mut self, placed: Placed<'_>) {
         let hosts = super::hosts(placed.manifest);
+        for host in public_hosts(placed) {
+            let through = Through::Class(ISTIO.to_owned());
+            let domain = host.strip_prefix('*').map(str::to_owned);
+            self.patterns.extend(domain.map(|domain| Pattern { domain, is_deep: true, through }));
+            self.names.insert(host.to_owned());
+        }
         let Some(through) = Through::of(placed) else {
             return self.names.extend(hosts.into_iter().map(str::to_owned));
         };

@@ -19,7 +19,7 @@ pub(in crate::diff) struct Thing {
 }
 
 /// Kinds that others name, by group.
-const NAMED: [(&str, &str); 29] = [
+const NAMED: [(&str, &str); 30] = [
     ("", "ConfigMap"),
     ("", "Secret"),
     ("", "Service"),
@@ -42,6 +42,7 @@ const NAMED: [(&str, &str); 29] = [
     ("cert-manager.io", "ClusterIssuer"),
     ("external-secrets.io", "SecretStore"),
     ("external-secrets.io", "ClusterSecretStore"),
+    ("secrets-store.csi.x-k8s.io", "SecretProviderClass"),
     ("gateway.networking.k8s.io", "Gateway"),
     ("networking.istio.io", "Gateway"),
     ("gateway.networking.k8s.io", "GatewayClass"),
@@ -76,14 +77,24 @@ pub(super) const DEFINITION: &str = "CustomResourceDefinition";
 
 /// What an object is, and what its controller makes of it.
 pub(in crate::diff) fn provided_by(of: Placed<'_>) -> Vec<Thing> {
-    own(of).into_iter().chain(made(of, |_| true)).collect()
+    own(of).into_iter().chain(made(of, |_| true)).chain(mounted(of)).collect()
+}
+
+/// The Secrets that are made of a SecretProviderClass while Pods mount it.
+///
+/// Reference: secrets-store-csi-driver.sigs.k8s.io topics/sync-as-kubernetes-secret.
+fn mounted(of: Placed<'_>) -> impl Iterator<Item = Thing> {
+    let is_it = (of.manifest.home_group(), of.manifest.kind()) == ("secrets-store.csi.x-k8s.io", "SecretProviderClass");
+    let all = items(of.manifest.object(), &["spec", "secretObjects"]).iter().filter(move |_| is_it);
+    let names = all.map(|one| word(one, &["secretName"])).filter(|name| !name.is_empty());
+    names.map(move |name| Thing { kind: "Secret", namespace: of.namespace.to_owned(), name: name.to_owned() })
 }
 
 /// What goes with an object.
 pub(in crate::diff) fn lost_with(of: Placed<'_>) -> Vec<Thing> {
     let stays =
         matches!(word(of.manifest.object(), &["spec", "target", "creationPolicy"]), "Orphan" | "Merge" | "None");
-    own(of).into_iter().chain(made(of, |goes| goes && !stays)).collect()
+    own(of).into_iter().chain(made(of, |goes| goes && !stays)).chain(mounted(of)).collect()
 }
 
 /// The ConfigMap or Secret that an object is, or that its controller makes of it, with its keys; none where these are not known.
@@ -112,6 +123,15 @@ pub(in crate::diff) fn keys_of(of: Placed<'_>) -> Option<(Thing, BTreeSet<String
             }
             let thing = made(of, |_| true).next().filter(|_| !is_open)?;
             Some((thing, all))
+        }
+        ("secrets-store.csi.x-k8s.io", "SecretProviderClass") => {
+            let all = items(object, &["spec", "secretObjects"]);
+            let single = match all {
+                [single] => single,
+                _ => return None,
+            };
+            let keys = items(single, &["data"]).iter().map(|one| word(one, &["key"]).to_owned());
+            Some((mounted(of).next()?, keys.collect()))
         }
         _ => None,
     }

@@ -249,6 +249,8 @@ impl Found<'_> {
             self.files(&single, "Secret", (source.get("secret"), key));
         }
         self.add(How::Claim, "PersistentVolumeClaim", word(volume, &["persistentVolumeClaim", "claimName"]));
+        let class = ["csi", "volumeAttributes", "secretProviderClass"];
+        self.add(How::Files, "SecretProviderClass", word(volume, &class));
     }
 
     /// A ConfigMap or Secret that is mounted: each key that is named, else all of it. `single` are the files of it that are

@@ -5,6 +5,7 @@ use std::collections::BTreeSet;
 use go_yaml::Value;
 
 use super::super::{Around, Danger, Severity, items};
+use super::checks;
 use super::matching::{Matching, narrower_rules, narrower_selector};
 use super::{POLICIES, is_refusal, refuses, wildcard};
 use crate::diff::model::{Placed, word};
@@ -120,6 +121,8 @@ fn rules(old: &Manifest, new: &Manifest, around: &Around<'_>) -> Vec<Danger> {
         if !matching(now, "match").covers(&matching(was, "match")) {
             found.push(ungated(format!("`match` of rule `{name}` is for less: what it leaves out may violate it")));
         }
+        let less = checks::less(was, now).into_iter();
+        found.extend(less.map(|text| ungated(text.replace("{rule}", name))));
     }
     found
 }
@@ -189,6 +192,10 @@ fn constrained(old: &Manifest, new: &Manifest, field: &str) -> Vec<Danger> {
     let [before, after] = [old, new].map(|policy| expressions(policy, "validations"));
     if after.is_subset(&before) && before != after {
         lost.push("`validations` check less".to_owned());
+    } else {
+        let spec = |policy: &Manifest| policy.object().get("spec").cloned().unwrap_or_default();
+        let is_less = checks::expressions_check_less(&spec(old), &spec(new), "validations");
+        lost.extend(is_less.then(|| "`validations` check less".to_owned()));
     }
     lost.into_iter().map(|what| ungated(format!("{what}: that may violate it"))).collect()
 }
@@ -225,7 +232,10 @@ fn constraint(old: &Manifest, new: &Manifest) -> Vec<Danger> {
     if grows(&exempt(old), &exempt(new)) {
         lost.push("`exemptImages` leave out more");
     }
-    lost.into_iter().map(|what| ungated(format!("{what}: that may violate it"))).collect()
+    let parameters = |one: &Manifest| one.object().at(&["spec", "parameters"]).cloned().unwrap_or_default();
+    let less = checks::parameters_check_less(&parameters(old), &parameters(new)).into_iter();
+    let less = less.map(|what| ungated(format!("{what}: what it refused of that is let in")));
+    lost.into_iter().map(|what| ungated(format!("{what}: that may violate it"))).chain(less).collect()
 }
 
 /// Namespaces that Gatekeeper leaves out of all policies.

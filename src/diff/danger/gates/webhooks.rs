@@ -10,7 +10,7 @@ use super::NAMED_MAX;
 use crate::diff::model::{Side, Thing, word};
 use crate::manifest::Manifest;
 
-fn are_webhooks(object: &Manifest) -> bool {
+pub(super) fn are_webhooks(object: &Manifest) -> bool {
     object.home_group() == "admissionregistration.k8s.io" && object.kind().ends_with("WebhookConfiguration")
 }
 
@@ -83,12 +83,12 @@ fn asked_less(was: &Value, now: &Value, name: &str) -> Vec<Danger> {
     found
 }
 
-fn fails_closed(webhook: &Value) -> bool {
+pub(super) fn fails_closed(webhook: &Value) -> bool {
     word(webhook, &["failurePolicy"]) != "Ignore"
 }
 
 /// Whether no selector leaves any object out.
-fn is_for_all(webhook: &Value) -> bool {
+pub(super) fn is_for_all(webhook: &Value) -> bool {
     let is_open = |key| match webhook.get(key).and_then(Value::as_mapping) {
         Some(selector) => selector.values().all(|part| {
             part.as_mapping().is_some_and(Mapping::is_empty) || part.as_sequence().is_some_and(<[Value]>::is_empty)

@@ -7,8 +7,8 @@ use go_yaml::Value;
 
 use super::NAMED_MAX;
 use crate::diff::danger::around::name;
-use crate::diff::danger::{Around, Danger, Severity, items};
-use crate::diff::model::{Placed, Side, is_for, istio_gateways};
+use crate::diff::danger::{Around, Danger, Severity, What, items};
+use crate::diff::model::{Placed, Side, Through, is_for, istio_gateways, public_hosts};
 use crate::manifest::Manifest;
 
 fn is_gateway(object: &Manifest) -> bool {
@@ -45,6 +45,29 @@ pub(in crate::diff::danger) fn unserved<'a>(old: &'a Manifest, new: &'a Manifest
         Danger::said(Severity::Outage, "hostGone", text, "keep a server for the host")
     };
     lost.into_iter().map(danger).collect()
+}
+
+/// Hosts of a VirtualService that are no longer served to the outside: it names no Gateway any more, not the host, or goes.
+///
+/// Reference: istio.io docs/reference/config/networking/virtual-service, `gateways`: without any, or with `mesh` alone, it is for requests
+/// inside of the mesh.
+pub(in crate::diff::danger) fn unrouted<'a>(
+    old: &'a Manifest,
+    new: Option<&'a Manifest>,
+    around: &Around<'a>,
+) -> Vec<Danger> {
+    let pruning = around.pruning.of(old);
+    if new.is_none() && !pruning.removes() {
+        return Vec::new();
+    }
+    let through = Through::istio();
+    let hosts = public_hosts(around.before(old)).into_iter().filter(|host| *host != "*");
+    let gone: BTreeSet<&str> = hosts.filter(|host| !around.model.after.serves(host, Some(&through))).collect();
+    let danger = |host: &str| {
+        let danger = Danger::new(Severity::Outage, What::HostGone { host: host.to_owned() });
+        if new.is_none() { danger.pruned(pruning) } else { danger }
+    };
+    gone.into_iter().map(danger).collect()
 }
 
 /// Whether a Gateway takes requests to a host for a VirtualService, or may: it may not be known.

@@ -2,7 +2,7 @@
 
 use go_yaml::Value;
 
-use super::{Danger, Severity, items};
+use super::{Danger, Severity, items, quantity};
 use crate::diff::model::{number, word};
 use crate::manifest::Manifest;
 
@@ -38,6 +38,7 @@ const KEPT: [(&str, &str, &[&str], &str); 8] = [
 pub(super) fn changed(old: &Manifest, new: &Manifest) -> Vec<Danger> {
     let mut found: Vec<Danger> = unclaimed(old, new).into_iter().collect();
     found.extend(kept_less(old, new));
+    found.extend(sized(old, new));
     found.extend(volumes(old, new));
     found
 }
@@ -84,6 +85,36 @@ fn kept_less(old: &Manifest, new: &Manifest) -> Vec<Danger> {
         Danger::said(Severity::DataLoss, "retention", text, "copy what shall be kept first")
     };
     changes.into_iter().filter(|(_, from, to)| is_less(from, to)).map(danger).collect()
+}
+
+/// Metrics that are deleted since all of them may have less room.
+///
+/// Reference: prometheus-operator/prometheus-operator Documentation/api-reference/api.md `retentionSize`; prometheus.io docs, storage:
+/// units to the power of 2.
+fn sized(old: &Manifest, new: &Manifest) -> Option<Danger> {
+    let bytes = |object: &Manifest| -> Option<f64> {
+        let text = word(object.object(), &["spec", "retentionSize"]);
+        let end = text.find(|c: char| !(c.is_ascii_digit() || c == '.'))?;
+        let (count, unit) = text.split_at_checked(end)?;
+        let power = ["B", "KB", "MB", "GB", "TB", "PB", "EB"].iter().position(|one| *one == unit)?;
+        Some(count.parse::<f64>().ok()? * 1024_f64.powi(i32::try_from(power).ok()?))
+    };
+    let room = |object: &Manifest| {
+        let claim = ["spec", "storage", "volumeClaimTemplate", "spec", "resources", "requests", "storage"];
+        object.object().at(&claim).and_then(quantity)
+    };
+    if (new.home_group(), new.kind()) != ("monitoring.coreos.com", "Prometheus") {
+        return None;
+    }
+    // A limit that leaves most of the claim to it only keeps it from being full.
+    let is_less = |to: f64| bytes(old).map_or_else(|| room(new).is_some_and(|room| to < room / 2.0), |from| to < from);
+    bytes(new).filter(|to| is_less(*to))?;
+    let shown = |object: &Manifest| match word(object.object(), &["spec", "retentionSize"]) {
+        "" => "no limit".to_owned(),
+        size => size.to_owned(),
+    };
+    let text = format!("`retentionSize` {} → {}: the oldest that is beyond it is deleted", shown(old), shown(new));
+    Some(Danger::said(Severity::DataLoss, "retention", text, "copy what shall be kept first"))
 }
 
 /// A span, or a count that is written as a text.

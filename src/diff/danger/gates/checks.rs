@@ -1,0 +1,291 @@
+//! What a policy checks of an object: patterns that take more, conditions that deny less, images that are verified no more.
+
+use std::collections::BTreeSet;
+
+use go_yaml::{Mapping, Value};
+
+use super::super::items;
+use super::super::quantity::quantity;
+use super::wildcard;
+use crate::diff::model::{number, word};
+
+/// What a rule of Kyverno checks less of than before, in words.
+///
+/// Reference: kyverno.io docs/policy-types/cluster-policy/validate, "Patterns", "Anchors", "Deny Rules", "Pod Security"; verify-images.
+pub(super) fn less(was: &Value, now: &Value) -> Vec<String> {
+    let mut found = Vec::new();
+    let part = |rule: &Value, path: &[&str]| rule.at(path).filter(|value| !value.is_null()).cloned();
+    let both = |path: &[&str]| part(was, path).zip(part(now, path));
+    let is_wider = both(&["validate", "pattern"]).is_some_and(|(was, now)| pattern_takes_more(&was, &now))
+        || alternatives(was, now)
+        || each_takes_more(was, now);
+    if is_wider {
+        found.push("`pattern` of rule `{rule}` lets more through".to_owned());
+    }
+    if both(&["validate", "deny"]).is_some_and(|(was, now)| denies_less(&was, &now)) {
+        found.push("`deny` of rule `{rule}` refuses less".to_owned());
+    }
+    if both(&["validate", "podSecurity"]).is_some_and(|(was, now)| is_less_secure(&was, &now)) {
+        found.push("`podSecurity` of rule `{rule}` asks for less".to_owned());
+    }
+    if let Some((was, now)) = both(&["validate", "cel"])
+        && expressions_check_less(&was, &now, "expressions")
+    {
+        found.push("`cel.expressions` of rule `{rule}` check less".to_owned());
+    }
+    if both(&["verifyImages"]).is_some() {
+        found.extend(verifies_less(items(was, &["verifyImages"]), items(now, &["verifyImages"])));
+    }
+    found
+}
+
+/// Patterns of which one has to fit, and one comes beside those that there were.
+fn alternatives(was: &Value, now: &Value) -> bool {
+    let all = |rule: &Value| -> Vec<Value> {
+        let one = rule.at(&["validate", "pattern"]).into_iter();
+        one.chain(items(rule, &["validate", "anyPattern"])).cloned().collect()
+    };
+    let (before, after) = (all(was), all(now));
+    let are_kept = before.iter().all(|one| after.contains(one));
+    !before.is_empty() && are_kept && after.len() > before.len()
+}
+
+/// One of several patterns that takes more than before, while the others are what they were.
+fn each_takes_more(was: &Value, now: &Value) -> bool {
+    let all = |rule: &'_ Value| items(rule, &["validate", "anyPattern"]).to_vec();
+    let (before, after) = (all(was), all(now));
+    before.len() == after.len() && before.iter().zip(&after).any(|(was, now)| pattern_takes_more(was, now))
+}
+
+/// A key of a pattern without its anchor, and that: `(`, `=`, `X`, `^`, `<`, `+`, or nothing.
+fn anchor(key: &str) -> (&str, &str) {
+    match key.strip_suffix(')').and_then(|key| key.split_once('(')) {
+        Some((anchor, name)) => (name, if anchor.is_empty() { "(" } else { anchor }),
+        None => (key, ""),
+    }
+}
+
+/// Whether a pattern takes more than another one did, as far as that is plain.
+fn pattern_takes_more(was: &Value, now: &Value) -> bool {
+    match (was, now) {
+        (Value::Mapping(was), Value::Mapping(now)) => keys_take_more(was, now),
+        (Value::Sequence(was), Value::Sequence(now)) if was.len() == now.len() => {
+            was.iter().zip(now).any(|(was, now)| pattern_takes_more(was, now))
+        }
+        (Value::Sequence(was), Value::Sequence(now)) => !was.is_empty() && now.is_empty(),
+        (Value::Mapping(_) | Value::Sequence(_), now) => now.as_str() == Some("*"),
+        (Value::String(was), Value::String(now)) => text_takes_more(was, now),
+        (was, Value::String(now)) => !was.is_null() && now == "*",
+        _ => false,
+    }
+}
+
+fn keys_take_more(was: &Mapping, now: &Mapping) -> bool {
+    let find = |all: &Mapping, name: &str| -> Option<(String, Value)> {
+        let found = all.iter().find(|(key, _)| anchor(key).0 == name)?;
+        Some((anchor(found.0).1.to_owned(), found.1.clone()))
+    };
+    let is_condition = |anchor: &str| matches!(anchor, "(" | "<");
+    let comes = now.keys().map(|key| anchor(key)).any(|(name, sort)| is_condition(sort) && find(was, name).is_none());
+    comes
+        || was.iter().any(|(key, was)| {
+            let (name, sort) = anchor(key);
+            // What decides whether the rest is asked for is not compared.
+            if is_condition(sort) || sort == "+" {
+                return false;
+            }
+            match find(now, name) {
+                None => true,
+                Some((now_sort, now)) if now_sort == sort => pattern_takes_more(was, &now),
+                Some((now_sort, _)) => sort.is_empty() && now_sort == "=",
+            }
+        })
+}
+
+/// Whether one of the texts that a pattern takes, with `|` between them, is more than before, and none is less.
+fn text_takes_more(was: &str, now: &str) -> bool {
+    let parts = |text: &str| -> Vec<String> { text.split('|').map(|part| part.trim().to_owned()).collect() };
+    let (was, now) = (parts(was), parts(now));
+    let is_plain = |part: &String| !part.starts_with(['!', '<', '>']) && !part.contains('&') && !part.contains("{{");
+    let takes = |pattern: &String, text: &String| pattern == text || wildcard(pattern, text);
+    let covers = |some: &[String], other: &[String]| other.iter().all(|one| some.iter().any(|part| takes(part, one)));
+    was.iter().chain(&now).all(is_plain) && covers(&now, &was) && !covers(&was, &now)
+}
+
+/// Whether conditions for which a rule denies are met in fewer cases than before.
+fn denies_less(was: &Value, now: &Value) -> bool {
+    // A rule that denies without any condition denies always.
+    if was.get("conditions").is_none_or(Value::is_null) {
+        return now.get("conditions").is_some_and(|value| !value.is_null());
+    }
+    let list = |deny: &'_ Value, key: &str| items(deny, &["conditions", key]).to_vec();
+    let [any, any_now] = [was, now].map(|deny| list(deny, "any"));
+    let [all, all_now] = [was, now].map(|deny| list(deny, "all"));
+    let is_part =
+        |part: &[Value], whole: &[Value]| part.len() < whole.len() && part.iter().all(|one| whole.contains(one));
+    let never = |any: &[Value], all: &[Value]| !any.is_empty() && any.iter().all(is_never) || all.iter().any(is_never);
+    if never(&any_now, &all_now) && !never(&any, &all) {
+        return true;
+    }
+    let is_less = |was: &[Value], now: &[Value]| {
+        was.len() == now.len() && was.iter().zip(now).any(|(was, now)| condition_is_less(was, now))
+    };
+    if is_part(&any_now, &any) && !any_now.is_empty() && all == all_now || is_part(&all, &all_now) && any == any_now {
+        return true;
+    }
+    is_less(&any, &any_now) && all == all_now || is_less(&all, &all_now) && any == any_now
+}
+
+/// A condition of constants that do not fit.
+fn is_never(condition: &Value) -> bool {
+    let is_constant = |value: &Value| match value {
+        Value::String(text) => !text.contains("{{"),
+        Value::Sequence(_) | Value::Mapping(_) | Value::Null => false,
+        _ => true,
+    };
+    let [key, value] = ["key", "value"].map(|name| condition.get(name).cloned().unwrap_or_default());
+    let is_equal = key == value || key.as_str().zip(value.as_str()).is_some_and(|(key, value)| wildcard(value, key));
+    is_constant(&key)
+        && is_constant(&value)
+        && match word(condition, &["operator"]) {
+            "Equals" | "Equal" => !is_equal,
+            "NotEquals" | "NotEqual" => is_equal,
+            _ => false,
+        }
+}
+
+/// Whether one condition is met in fewer cases: a list that has less, or more of what is let through, or a bound.
+fn condition_is_less(was: &Value, now: &Value) -> bool {
+    let operator = word(now, &["operator"]);
+    if was.get("key") != now.get("key") || word(was, &["operator"]) != operator {
+        return false;
+    }
+    let values = |condition: &Value| -> BTreeSet<String> {
+        match condition.get("value") {
+            Some(Value::Sequence(all)) => all.iter().filter_map(Value::as_str).map(str::to_owned).collect(),
+            Some(Value::String(one)) => BTreeSet::from([one.clone()]),
+            _ => BTreeSet::new(),
+        }
+    };
+    let (before, after) = (values(was), values(now));
+    let more = |some: &BTreeSet<String>, of: &BTreeSet<String>| {
+        let has = |one: &String| some.iter().any(|pattern| wildcard(pattern, one));
+        !of.is_empty() && of.iter().all(has) && !some.iter().all(|one| of.iter().any(|pattern| wildcard(pattern, one)))
+    };
+    let amount = |condition: &Value| condition.get("value").and_then(quantity);
+    let (from, to) = (amount(was), amount(now));
+    match operator {
+        "AnyIn" | "In" | "AllIn" => more(&before, &after),
+        "AnyNotIn" | "NotIn" | "AllNotIn" => more(&after, &before),
+        "GreaterThan" | "GreaterThanOrEquals" => from.zip(to).is_some_and(|(from, to)| to > from),
+        "LessThan" | "LessThanOrEquals" => from.zip(to).is_some_and(|(from, to)| to < from),
+        _ => false,
+    }
+}
+
+/// Reference: kyverno.io docs/policy-types/cluster-policy/validate, "Pod Security": `level`, `exclude`.
+fn is_less_secure(was: &Value, now: &Value) -> bool {
+    let level = |one: &Value| match word(one, &["level"]) {
+        "privileged" => 0,
+        "baseline" => 1,
+        _ => 2,
+    };
+    let excluded = |one: &'_ Value| items(one, &["exclude"]).to_vec();
+    let had = excluded(was);
+    level(now) < level(was) || level(now) == level(was) && excluded(now).iter().any(|one| !had.contains(one))
+}
+
+/// Whether expressions of CEL check less: one is `true`, or has `|| …` behind it.
+pub(super) fn expressions_check_less(was: &Value, now: &Value, list: &str) -> bool {
+    let all = |value: &Value| -> Vec<String> {
+        items(value, &[list]).iter().map(|one| word(one, &["expression"]).trim().to_owned()).collect()
+    };
+    let (before, after) = (all(was), all(now));
+    let is_constant = |one: &String| one == "true" || one == "1 == 1";
+    let is_less = |was: &String, now: &String| {
+        was != now
+            && (is_constant(now) || now.starts_with(&format!("{was} || ")) || now.ends_with(&format!(" || {was}")))
+    };
+    let goes = after.len() < before.len() && after.iter().all(|one| before.contains(one));
+    goes || before.len() == after.len() && before.iter().zip(&after).any(|(was, now)| is_less(was, now))
+}
+
+/// Images that are verified no more, or by nothing.
+///
+/// Reference: kyverno.io docs/policy-types/cluster-policy/verify-images: `required` and `verifyDigest` are true by default.
+fn verifies_less(was: &[Value], now: &[Value]) -> Vec<String> {
+    let mut found = Vec::new();
+    let texts = |one: &Value, key: &str| -> Vec<String> {
+        items(one, &[key]).iter().filter_map(Value::as_str).map(str::to_owned).collect()
+    };
+    let covered = |all: &[String], one: &String| all.iter().any(|pattern| wildcard(pattern, one));
+    let referenced: Vec<String> = now.iter().flat_map(|one| texts(one, "imageReferences")).collect();
+    let mut before = was.iter().flat_map(|one| texts(one, "imageReferences"));
+    if before.any(|one| !covered(&referenced, &one)) {
+        found.push("`imageReferences` of rule `{rule}` are for fewer images".to_owned());
+    }
+    let skipped: Vec<String> = was.iter().flat_map(|one| texts(one, "skipImageReferences")).collect();
+    if now.iter().flat_map(|one| texts(one, "skipImageReferences")).any(|one| !covered(&skipped, &one)) {
+        found.push("`skipImageReferences` of rule `{rule}` leave out more images".to_owned());
+    }
+    for (was, now) in was.iter().zip(now).filter(|_| was.len() == now.len()) {
+        for list in ["attestors", "attestations"] {
+            let [before, after] = [was, now].map(|one| items(one, &[list]).len());
+            if before > 0 && after < before {
+                found.push(format!("`{list}` of rule `{{rule}}` removed: fewer signatures are asked for"));
+            }
+            let counts = |one: &Value| -> Option<i64> {
+                items(one, &[list]).iter().map(|one| number(one, &["count"])).try_fold(0, |sum, one| Some(sum + one?))
+            };
+            if before == after && counts(was).zip(counts(now)).is_some_and(|(was, now)| now < was) {
+                found.push(format!("`{list}` of rule `{{rule}}` ask for fewer signatures"));
+            }
+        }
+        for key in ["required", "verifyDigest"] {
+            let is_off = |one: &Value| one.get(key).and_then(Value::as_bool) == Some(false);
+            if is_off(now) && !is_off(was) {
+                found.push(format!("`{key}: false` of rule `{{rule}}`: images are not verified by it any more"));
+            }
+        }
+    }
+    found
+}
+
+/// Lists of parameters of Gatekeeper's constraints by their names: what they let through, and what they ask for or refuse.
+///
+/// Reference: open-policy-agent.github.io/gatekeeper-library: `repos` are starts of images; `allowed…`, `exempt…`; `disallowed…`,
+/// `forbidden…`, `required…`, and `labels` that have to be there.
+pub(super) fn parameters_check_less(was: &Value, now: &Value) -> Vec<String> {
+    let (Some(before), Some(after)) = (was.as_mapping(), now.as_mapping()) else { return Vec::new() };
+    let mut found = Vec::new();
+    for (key, after) in after {
+        let lets = key == "repos" || key.starts_with("allowed");
+        let Some(Value::Sequence(was)) = before.get(key).filter(|_| lets) else { continue };
+        let covers = |one: &Value, other: &Value| {
+            one == other
+                || one.as_str().zip(other.as_str()).is_some_and(|(one, other)| {
+                    if key == "repos" { other.starts_with(one) } else { wildcard(one, other) }
+                })
+        };
+        let mut comes = after.as_sequence().unwrap_or_default().iter();
+        if !was.is_empty() && comes.any(|one| !was.iter().any(|had| covers(had, one))) {
+            found.push(format!("`parameters.{key}` let more through"));
+        }
+    }
+    for (key, before) in before {
+        let asks =
+            key == "labels" || ["disallowed", "forbidden", "required"].iter().any(|start| key.starts_with(start));
+        let Some(Value::Sequence(was)) = Some(before).filter(|_| asks) else { continue };
+        let is_same = |one: &Value, other: &Value| match word(one, &["key"]) {
+            "" => one == other,
+            name => name == word(other, &["key"]),
+        };
+        let now = after.get(key).and_then(Value::as_sequence).unwrap_or_default();
+        if was.iter().any(|one| !now.iter().any(|other| is_same(one, other)))
+            && now.iter().all(|one| was.iter().any(|had| is_same(had, one)))
+        {
+            found.push(format!("`parameters.{key}` ask for less"));
+        }
+    }
+    found
+}
