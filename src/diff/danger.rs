@@ -18,9 +18,11 @@ mod backends;
 mod calico;
 mod certificates;
 mod claims;
+mod classes;
 mod crd;
 mod data_dirs;
 mod databases;
+mod deadlines;
 mod direction;
 mod disruptions;
 mod endpoints;
@@ -71,6 +73,7 @@ mod severity;
 mod shields;
 mod sources;
 mod stale;
+mod surroundings;
 mod sync_windows;
 #[cfg(test)]
 mod tests;
@@ -248,6 +251,7 @@ fn removed<'a>(old: &'a Manifest, pair: &Pair<'a>, around: &Around<'a>) -> Vec<D
         .chain(alerts::gone(old, None, around))
         .chain(mesh::unrouted(old, None, around))
         .chain(shields::left(old, around))
+        .chain(classes::undefaulted(old, None, around))
         .collect()
 }
 
@@ -287,7 +291,7 @@ fn changed<'a>(old: &'a Manifest, new: &'a Manifest, pair: &Pair<'a>, around: &A
     found.extend(trust::unguarded(old, new));
     found.extend(shields::opened(old, new));
     found.extend(shields::denied(old, new, around));
-    found.extend(shields::uncovered(old, new));
+    found.extend(shields::uncovered(old, new, around));
     found.extend(shields::unchecked(old, new));
     found.extend(calico::changed(old, new, around));
     found.extend(linkerd::opened(old, new));
@@ -319,7 +323,14 @@ fn changed<'a>(old: &'a Manifest, new: &'a Manifest, pair: &Pair<'a>, around: &A
     found.extend(addresses::unpublished(old, new));
     found.extend(privilege::contradicts(old, new));
     found.extend(environment::unexpanded(old, new));
-    found.extend(claims::shared(old, new, around));
+    found.extend(classes::undefaulted(old, Some(new), around));
+    found.extend(argocd::settings(old, new));
+    found.extend(deadlines::changed(old, new));
+    found.extend(surroundings::changed(old, new, around));
+    found.extend(autoscaling::stuck(old, new));
+    found.extend(certificates::unserving(old, new));
+    found.extend(rewrites::conditioned(old, new, around));
+    found.extend(shields::unheaded(old, new));
     found.extend(nodes::untaken(old, new, around));
     found.extend(nodes::unmade(old, new));
     found.extend(monitors::unread(old, new, around));
@@ -328,6 +339,7 @@ fn changed<'a>(old: &'a Manifest, new: &'a Manifest, pair: &Pair<'a>, around: &A
     found.extend(secrets::unmade(old, new));
     found.extend(secrets::opened(old, new));
     found.extend(knative::renamed(old, new));
+    found.extend(knative::shifted(old, new));
     found.extend(flux::changed(old, new));
     found.extend(rollout::on_delete(old, new));
     found.extend(accounts::tokenless(old, new, around));
@@ -359,6 +371,7 @@ fn stays<'a>(old: Option<&'a Manifest>, new: &'a Manifest, around: &Around<'a>) 
     found.extend(quotas::quota(old, new, around));
     found.extend(quotas::limit_range(old, new, around));
     found.extend(quotas::unrequested(old, new, around));
+    found.extend(claims::shared(old, new, around));
     found.extend(claims::taken(old, new, around));
     found.extend(operators::firewall_opened(old, new).filter(|_| old.is_none()));
     found

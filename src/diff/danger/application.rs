@@ -35,7 +35,19 @@ fn deployed((old, new): (&Value, &Value), around: &Around<'_>) -> Vec<Danger> {
         let forced = has_option(new, "Force=true");
         dangers.push(Danger::new(Severity::Outage, What::Replaces { forced }));
     }
+    let empties = |application: &Value| {
+        prunes(application)
+            && application.at(&["spec", "syncPolicy", "automated", "allowEmpty"]).and_then(Value::as_bool) == Some(true)
+    };
+    if !empties(old) && empties(new) {
+        let text =
+            "`allowEmpty: true`: where its source renders nothing, also by a mistake, all its objects are pruned"
+                .to_owned();
+        let advice = "keep it false: Argo CD then refuses to prune all of them";
+        dangers.push(Danger::said(Severity::Other, "allowsEmpty", text, advice));
+    }
     dangers.extend(releases::renamed(old, new));
+    dangers.extend(releases::unpinned(old, new));
     dangers.extend(releases::floating(old, new));
     dangers
 }

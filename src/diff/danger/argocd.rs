@@ -2,6 +2,7 @@
 
 mod exclusions;
 mod policies;
+mod settings;
 
 use std::collections::BTreeSet;
 
@@ -12,6 +13,7 @@ use crate::diff::model::{Placed, Side, word};
 use crate::manifest::{Manifest, OWN_CLUSTER, OWN_CLUSTER_NAME};
 pub(super) use exclusions::excluded;
 use policies::{Grant, Policies};
+pub(super) use settings::changed as settings;
 
 /// Settings that let in more while they are `true`: the ConfigMap, the key, and what is so with it.
 ///

@@ -54,6 +54,24 @@ pub(super) fn workload<'a>(old: Option<&'a Manifest>, new: &'a Manifest, around:
     found
 }
 
+/// An autoscaler that runs no more Pods than there are, whatever its metrics say.
+///
+/// Reference: kubernetes docs/tasks/run-application/horizontal-pod-autoscale, "Disable scale-down": `selectPolicy: Disabled`.
+pub(super) fn stuck(old: &Manifest, new: &Manifest) -> Option<Danger> {
+    let path: &[&str] = match (new.home_group(), new.kind()) {
+        ("autoscaling", "HorizontalPodAutoscaler") => &["spec", "behavior", "scaleUp", "selectPolicy"],
+        ("keda.sh", "ScaledObject") => {
+            &["spec", "advanced", "horizontalPodAutoscalerConfig", "behavior", "scaleUp", "selectPolicy"]
+        }
+        _ => return None,
+    };
+    let is_off = |object: &Manifest| word(object.object(), path) == "Disabled";
+    (is_off(new) && !is_off(old)).then(|| {
+        let text = "`scaleUp.selectPolicy: Disabled`: it never runs more Pods, whatever they have to do".to_owned();
+        Danger::said(Severity::Other, "unscaled", text, "keep a policy by which it scales up")
+    })
+}
+
 /// The default of replicas is 1, also where an autoscaler has set another number.
 fn dropped(from: &Value, autoscalers: &[Autoscaler<'_>]) -> Danger {
     let from = match from {

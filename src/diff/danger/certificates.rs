@@ -56,6 +56,21 @@ pub(super) fn changed<'a>(old: &'a Manifest, new: &'a Manifest, around: &Around<
     })
 }
 
+/// A Certificate for hosts that is for clients alone from now on.
+///
+/// Reference: cert-manager.io docs/usage/certificate, `usages`; RFC 5280, 4.2.1.12: where extended usages are given, it is for these alone.
+pub(super) fn unserving(old: &Manifest, new: &Manifest) -> Option<Danger> {
+    let is_it = (new.home_group(), new.kind()) == ("cert-manager.io", "Certificate");
+    let has = |certificate: &Manifest, usage: &str| {
+        items(certificate.object(), &["spec", "usages"]).iter().any(|one| one.as_str() == Some(usage))
+    };
+    let serves = |certificate: &Manifest| !has(certificate, "client auth") || has(certificate, "server auth");
+    (is_it && !hosts(new).is_empty() && serves(old) && !serves(new)).then(|| {
+        let text = "`usages` are for clients alone: clients refuse it of a server".to_owned();
+        Danger::said(Severity::Other, "certificate", text, "keep `server auth` where it is served")
+    })
+}
+
 /// A Certificate that goes while its Secret is served.
 pub(super) fn removed<'a>(old: &'a Manifest, around: &Around<'a>) -> Option<Danger> {
     if (old.home_group(), old.kind()) != ("cert-manager.io", "Certificate") {

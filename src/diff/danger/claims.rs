@@ -19,21 +19,23 @@ use crate::manifest::Manifest;
 const NAMED_MAX: usize = 4;
 
 /// A workload whose Pods, all together or those of one version and the next, need a claim of one node.
-pub(super) fn shared<'a>(old: &'a Manifest, new: &'a Manifest, around: &Around<'a>) -> Option<Danger> {
-    let (before, after) = (around.before(old), around.after(new));
+pub(super) fn shared<'a>(old: Option<&'a Manifest>, new: &'a Manifest, around: &Around<'a>) -> Option<Danger> {
+    let (before, after) = (old.map(|old| around.before(old)), around.after(new));
     let claims = of_one_node(after, &around.model.after);
     let danger = |text| {
         let advice = "keep it to what one node runs, or use a claim that is ReadWriteMany";
         Some(Danger::said(Severity::Other, "sharedClaim", text, advice))
     };
     let is_many = |workload: Placed<'a>, side: &Side<'a>| fewest(workload, side).is_some_and(|count| count > 1);
-    let had = of_one_node(before, &around.model.before);
+    let had = before.map(|before| of_one_node(before, &around.model.before)).unwrap_or_default();
+    let was_many = before.is_some_and(|before| is_many(before, &around.model.before));
     let claim = claims.iter().next()?;
-    if is_many(after, &around.model.after) && !(is_many(before, &around.model.before) && had.contains(claim)) {
+    if is_many(after, &around.model.after) && !(was_many && had.contains(claim)) {
         let text =
             format!("several of its Pods need claim {claim}, which is for one node: those on other nodes do not start");
         return danger(text);
     }
+    let old = old?;
     let is_recreated = |object: &Manifest| word(object.object(), &["spec", "strategy", "type"]) == "Recreate";
     // Without one more than its replicas, the Pod of before goes first.
     let surge = new.object().at(&["spec", "strategy", "rollingUpdate", "maxSurge"]);

@@ -67,6 +67,28 @@ pub(super) fn changed(old: &Manifest, new: &Manifest) -> Vec<Danger> {
         let text = "`prune: true`: Flux deletes from now on what goes from its source".to_owned();
         found.push(Danger::said(Severity::Other, "startsPruning", text, "check what has gone from its source already"));
     }
+    let namespace = |object: &'_ Manifest| word(object.object(), &["spec", "targetNamespace"]).to_owned();
+    let (from, to) = (namespace(old), namespace(new));
+    if new.kind() == "Kustomization" && from != to && !from.is_empty() && !to.is_empty() {
+        let prunes = new.object().at(&["spec", "prune"]).and_then(Value::as_bool) == Some(true);
+        let (severity, left) = match prunes {
+            true => (Severity::Outage, "those of before are deleted"),
+            false => (Severity::Other, "those of before stay, and nothing manages them"),
+        };
+        let text = format!("`targetNamespace` {from} → {to}: its objects come anew there, and {left}");
+        found.push(Danger::said(
+            severity,
+            "namespaceChanged",
+            text,
+            "check that the namespace is there, and what refers to it",
+        ));
+    }
+    if starts("force") {
+        let text = "`force: true`: what cannot be changed is deleted and made again".to_owned();
+        let advice =
+            "keep it to a change that needs it, with the annotation `kustomize.toolkit.fluxcd.io/force` on its object";
+        found.push(Danger::said(Severity::Other, "replaces", text, advice));
+    }
     if starts("insecure") {
         let text = "`insecure: true`: its source is fetched over plain HTTP".to_owned();
         found.push(Danger::said(Severity::Security, "unchecked", text, "keep it to sources inside of the cluster"));

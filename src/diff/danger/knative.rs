@@ -1,5 +1,7 @@
 //! Services of Knative: what its webhook refuses.
 
+use std::collections::{BTreeMap, BTreeSet};
+
 use go_yaml::Value;
 
 use super::{Danger, Severity, items};
@@ -27,6 +29,39 @@ pub(super) fn reasons(object: &Manifest) -> Vec<String> {
         found.push(format!("`template.metadata.name: {name}` does not begin with `{}-`", object.name()));
     }
     found
+}
+
+/// Requests that go to another revision.
+///
+/// Reference: knative.dev docs/serving/traffic-management: without `traffic`, all go to the latest.
+pub(super) fn shifted(old: &Manifest, new: &Manifest) -> Option<Danger> {
+    if !is_service(new) || new.kind() != "Service" {
+        return None;
+    }
+    let shares = |service: &Manifest| -> BTreeMap<String, i64> {
+        let mut found = BTreeMap::new();
+        for one in items(service.object(), &["spec", "traffic"]) {
+            let name = match word(one, &["revisionName"]) {
+                "" => "the latest",
+                name => name,
+            };
+            *found.entry(name.to_owned()).or_insert(0) += number(one, &["percent"]).unwrap_or(0);
+        }
+        if found.is_empty() {
+            found.insert("the latest".to_owned(), 100);
+        }
+        found
+    };
+    let (was, now) = (shares(old), shares(new));
+    let names: BTreeSet<&String> = was.keys().chain(now.keys()).collect();
+    let get = |all: &BTreeMap<String, i64>, name: &String| all.get(name).copied().unwrap_or_default();
+    let shifts = names.into_iter().filter(|name| get(&was, name) != get(&now, name));
+    let shifts: Vec<String> =
+        shifts.map(|name| format!("{name} {}% → {}%", get(&was, name), get(&now, name))).collect();
+    (!shifts.is_empty()).then(|| {
+        let text = format!("requests go to other revisions: {}", shifts.join(", "));
+        Danger::said(Severity::Other, "traffic", text, "check that those who get more can serve it")
+    })
 }
 
 /// A template that changes and keeps the name of its revision.

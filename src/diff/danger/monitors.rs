@@ -3,14 +3,14 @@
 //! Reference: prometheus-operator/prometheus-operator Documentation/api-reference/api.md `ruleSelector`, `serviceMonitorSelector`: an empty
 //! one is for all, none is for nothing; `…NamespaceSelector`: without one, the namespace of the object alone.
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 
 use dry_files::diag::more::listed;
 use go_yaml::Value;
 
 use super::around::name;
-use super::{Around, Danger, Severity};
-use crate::diff::model::{Placed, Side, chooses};
+use super::{Around, Danger, Severity, items};
+use crate::diff::model::{Placed, Side, chooses, word};
 use crate::manifest::Manifest;
 
 /// How many objects are named.
@@ -118,39 +118,53 @@ fn reads_less<'a>(old: &'a Manifest, new: &'a Manifest, around: &Around<'a>) -> 
     })
 }
 
-/// Whom alerts reach that are not sent elsewhere.
+/// Alerts that reached somebody and reach nobody any more.
 ///
 /// Reference: prometheus.io docs, alerting/configuration, `route`: a receiver without any way to tell somebody tells nobody.
 pub(super) fn untold(old: &Manifest, new: &Manifest) -> Option<Danger> {
     if (new.home_group(), new.kind()) != (GROUP, "AlertmanagerConfig") {
         return None;
     }
-    let gone: BTreeSet<String> = told(old).difference(&told(new)).cloned().collect();
-    (!gone.is_empty() && told(new).is_empty()).then(|| {
+    let (was, now) = (told(old), told(new));
+    let lost = |(route, receiver): &(&String, &String)| {
+        now.get(*route).is_some_and(|to| to.is_empty() && !receiver.is_empty())
+    };
+    let gone: BTreeSet<&str> = was.iter().filter(lost).map(|(_, receiver)| receiver.as_str()).collect();
+    (!gone.is_empty()).then(|| {
         let text =
-            format!("its alerts no longer reach {}: no receiver of its routes sends them", listed(gone, NAMED_MAX));
+            format!("alerts of a route no longer reach {}: its receiver sends them nowhere", listed(gone, NAMED_MAX));
         Danger::said(Severity::Other, "alertGone", text, "check that somebody gets them in another way")
     })
 }
 
-/// The receivers of routes that send alerts somewhere.
-fn told(config: &Manifest) -> BTreeSet<String> {
+/// Each route by what it is for, with its receiver where that sends alerts somewhere.
+fn told(config: &Manifest) -> BTreeMap<String, String> {
     let spec = config.object().get("spec").cloned().unwrap_or_default();
-    let mut named = BTreeSet::new();
-    routes(spec.get("route"), &mut named);
     let sends = |receiver: &&Value| {
-        let fields = receiver.as_mapping().into_iter().flatten();
-        fields
-            .into_iter()
-            .any(|(key, value)| key.ends_with("Configs") && value.as_sequence().is_some_and(|all| !all.is_empty()))
+        let mut fields = receiver.as_mapping().into_iter().flatten();
+        fields.any(|(key, value)| key.ends_with("Configs") && value.as_sequence().is_some_and(|all| !all.is_empty()))
     };
-    let receivers = super::items(&spec, &["receivers"]).iter().filter(sends);
-    let names = receivers.filter_map(|one| one.get("name").and_then(Value::as_str)).map(str::to_owned);
-    names.filter(|one| named.contains(one)).collect()
+    let sending: BTreeSet<&str> =
+        items(&spec, &["receivers"]).iter().filter(sends).map(|one| word(one, &["name"])).collect();
+    let mut found = BTreeMap::new();
+    routes(spec.get("route"), "", "", &sending, &mut found);
+    found
 }
 
-fn routes(route: Option<&Value>, named: &mut BTreeSet<String>) {
+fn routes(
+    route: Option<&Value>,
+    above: &str,
+    inherited: &str,
+    sending: &BTreeSet<&str>,
+    found: &mut BTreeMap<String, String>,
+) {
     let Some(route) = route else { return };
-    named.extend(route.get("receiver").and_then(Value::as_str).map(str::to_owned));
-    super::items(route, &["routes"]).iter().for_each(|one| routes(Some(one), named));
+    let place = format!("{above}/{:?}", route.get("matchers"));
+    let receiver = match word(route, &["receiver"]) {
+        "" => inherited,
+        name => name,
+    };
+    let told = if sending.contains(receiver) { receiver } else { "" };
+    found.insert(place.clone(), told.to_owned());
+    items(route, &["routes"]).iter().for_each(|one| routes(Some(one), &place, receiver, sending, found));
 }

@@ -2,6 +2,7 @@
 
 mod backups;
 mod cloud;
+mod copies;
 mod guards;
 mod kafka;
 mod storage;
@@ -109,8 +110,10 @@ pub(super) fn changed<'a>(old: &'a Manifest, new: &'a Manifest, around: &Around<
     found.extend(backups::left_out(old, new, around));
     found.extend(backups::unbudgeted(old, new));
     found.extend(backups::unwritable(old, new));
+    found.extend(backups::volumeless(old, new));
     found.extend(kafka::changed(old, new));
     found.extend(cloud::changed(old, new));
+    found.extend(copies::changed(old, new));
     found
 }
 
@@ -137,7 +140,7 @@ fn shrunk(old: &Manifest, new: &Manifest) -> Vec<Danger> {
         Some("size" | "storage") => found.extend(
             smaller(old, new).map(|(from, to)| refused(format!("`{}` {from} → {to}: {refuses}", path.join(".")))),
         ),
-        Some("instances" | "replicas" | "members" | "count" | "numberOfInstances") => {
+        Some("instances" | "replicas" | "members" | "count" | "numberOfInstances" | "numberOfReplicas") => {
             found.extend(fewer(path, old, new).filter(|_| !is_rabbit || *new == Value::Int(0)));
         }
         _ => {}
@@ -243,7 +246,9 @@ fn retention(old: &Manifest, new: &Manifest) -> Vec<Danger> {
             Value::Int(value) => Some(*value),
             value => value.as_str()?.parse().ok(),
         };
-        let Some(to) = value(new).filter(|to| *to >= 0) else { continue };
+        // Without it, those of the brokers hold: 7 days where they say nothing.
+        let goes = || (key == "retention.ms" && new.object().at(&["spec", "config", key]).is_none()).then_some(WEEK);
+        let Some(to) = value(new).or_else(goes).filter(|to| *to >= 0) else { continue };
         // The default of the cluster is not known, but for the size, which has none.
         let Some(from) = value(old).or((key == "retention.bytes").then_some(-1)) else { continue };
         if from < 0 || to < from {
@@ -254,6 +259,9 @@ fn retention(old: &Manifest, new: &Manifest) -> Vec<Danger> {
     }
     found
 }
+
+/// A week in milliseconds.
+const WEEK: i64 = 604_800_000;
 
 /// Whether Argo CD removes an object that would take data with it.
 pub(super) fn removed<'a>(old: &'a Manifest, around: &Around<'a>) -> Option<Danger> {

@@ -41,7 +41,8 @@ pub(super) fn changed<'a>(old: &'a Manifest, new: &'a Manifest, around: &Around<
     }
     match (new.home_group(), new.kind()) {
         ("networking.k8s.io", "Ingress") => {
-            ANNOTATIONS.iter().filter_map(|row| annotated(old, new, row, &kept)).collect()
+            let changed = ANNOTATIONS.iter().filter_map(|row| annotated(old, new, row, &kept));
+            changed.chain(smaller(old, new)).chain(unredirected(old, new)).chain(snippet(old, new, around)).collect()
         }
         ("gateway.networking.k8s.io", "HTTPRoute") => filtered(old, new).into_iter().collect(),
         _ => Vec::new(),
@@ -81,6 +82,78 @@ fn annotated(
     };
     let text = format!("`{short}` {was} → {is}: {effect}");
     Some(Danger::said(Severity::Other, "rewritten", text, "check that its Pods answer what they get then"))
+}
+
+fn nginx<'m>(ingress: &'m Manifest, key: &str) -> &'m str {
+    word(ingress.object(), &["metadata", "annotations", &format!("nginx.ingress.kubernetes.io/{key}")])
+}
+
+/// Requests with more content than nginx takes from now on.
+///
+/// Reference: kubernetes.github.io/ingress-nginx user-guide/nginx-configuration/annotations, "Custom max body size"; configmap,
+/// `proxy-body-size`: 1m by default, 0 for no limit.
+fn smaller(old: &Manifest, new: &Manifest) -> Option<Danger> {
+    let size = |ingress: &Manifest| -> Option<f64> {
+        let text = nginx(ingress, "proxy-body-size").to_lowercase();
+        if text.is_empty() {
+            return Some(1_048_576.0);
+        }
+        let (count, unit) = text.split_at(text.find(|c: char| !c.is_ascii_digit()).unwrap_or(text.len()));
+        let count: f64 = count.parse().ok()?;
+        let factor = match unit {
+            "" => 1.0,
+            "k" => 1024.0,
+            "m" => 1_048_576.0,
+            "g" => 1_073_741_824.0,
+            _ => return None,
+        };
+        Some(if count == 0.0 { f64::INFINITY } else { count * factor })
+    };
+    let shown = |ingress: &Manifest| match nginx(ingress, "proxy-body-size") {
+        "" => "1m, the default".to_owned(),
+        text => text.to_owned(),
+    };
+    (size(new)? < size(old)?).then(|| {
+        let text = format!("`proxy-body-size` {} → {}: larger uploads are refused", shown(old), shown(new));
+        Danger::said(Severity::Other, "rewritten", text, "compare with what clients send")
+    })
+}
+
+/// Requests in plain text that are answered, where they were sent to HTTPS.
+///
+/// Reference: kubernetes.github.io/ingress-nginx user-guide/nginx-configuration/annotations, "Server-side HTTPS enforcement through
+/// redirect": where there is TLS, it is so by default.
+fn unredirected(old: &Manifest, new: &Manifest) -> Option<Danger> {
+    let redirects = |ingress: &Manifest| {
+        let has_tls = !items(ingress.object(), &["spec", "tls"]).is_empty();
+        nginx(ingress, "force-ssl-redirect") == "true" || has_tls && nginx(ingress, "ssl-redirect") != "false"
+    };
+    let has_tls = |ingress: &Manifest| !items(ingress.object(), &["spec", "tls"]).is_empty();
+    let is_off = nginx(new, "ssl-redirect") == "false" || nginx(old, "force-ssl-redirect") == "true";
+    (is_off && has_tls(old) == has_tls(new) && redirects(old) && !redirects(new)).then(|| {
+        let text = "plain HTTP is answered, and no longer sent to HTTPS".to_owned();
+        Danger::said(Severity::Other, "plainText", text, "keep the redirect where something secret is sent")
+    })
+}
+
+/// Code of nginx in an annotation, which is refused unless the controller is set to take it.
+///
+/// Reference: kubernetes.github.io/ingress-nginx user-guide/nginx-configuration/configmap, `allow-snippet-annotations`: false by default.
+fn snippet<'a>(old: &'a Manifest, new: &'a Manifest, around: &Around<'a>) -> Option<Danger> {
+    let snippets = ["configuration-snippet", "server-snippet", "auth-snippet", "stream-snippet"];
+    let has = |ingress: &Manifest| snippets.iter().any(|key| !nginx(ingress, key).is_empty());
+    let is_known = around.model.before.all().iter().any(|one| one.manifest.kind() == "Ingress" && has(one.manifest));
+    (has(new) && !has(old) && !is_known).then(|| {
+        let text =
+            "has code of nginx in an annotation: unless `allow-snippet-annotations` is set, its webhook refuses it"
+                .to_owned();
+        Danger::said(
+            Severity::Other,
+            "snippet",
+            text,
+            "check that the controller takes it, and who may write such code",
+        )
+    })
 }
 
 /// Rules that lose the filter that rewrote their paths or hosts, or get another one, while all else is as it was.
@@ -145,4 +218,40 @@ fn answering(side: &Side<'_>, namespace: &str, service: &str) -> Vec<Value> {
         }
     }
     found
+}
+
+/// Paths of a route that were served to all, and that are served to requests with some header, query or method alone.
+///
+/// Reference: gateway-api HTTPRouteMatch: all of its conditions have to be met.
+pub(super) fn conditioned<'a>(old: &'a Manifest, new: &'a Manifest, around: &Around<'a>) -> Option<Danger> {
+    if (new.home_group(), new.kind()) != ("gateway.networking.k8s.io", "HTTPRoute") {
+        return None;
+    }
+    let path = |one: &Value| match word(one, &["path", "value"]) {
+        "" => "/".to_owned(),
+        path => path.to_owned(),
+    };
+    let is_open =
+        |one: &&Value| ["headers", "queryParams", "method"].iter().all(|key| one.get(key).is_none_or(Value::is_null));
+    let matches = |route: &'_ Manifest| -> Vec<Value> {
+        let rules = items(route.object(), &["spec", "rules"]).iter();
+        let all = rules.flat_map(|rule| match items(rule, &["matches"]) {
+            [] => vec![Value::Mapping(go_yaml::Mapping::new())],
+            some => some.to_vec(),
+        });
+        all.collect()
+    };
+    let open = |route: &Manifest| -> BTreeSet<String> { matches(route).iter().filter(is_open).map(path).collect() };
+    let closed: BTreeSet<String> = matches(new).iter().filter(|one| !is_open(one)).map(path).collect();
+    let others = around.model.after.all().iter().map(|one| one.manifest).filter(|one| one.kind() == new.kind());
+    let names = |route: &'_ Manifest| items(route.object(), &["spec", "hostnames"]).to_vec();
+    let is_beside = |other: &&Manifest| {
+        let (own, of_other) = (names(new), names(other));
+        own.is_empty() || of_other.is_empty() || own.iter().any(|host| of_other.contains(host))
+    };
+    let served: BTreeSet<String> = others.filter(is_beside).flat_map(open).collect();
+    let is_lost = |path: &&String| closed.contains(*path) && !served.iter().any(|one| path.starts_with(one.as_str()));
+    let lost = open(old).iter().find(is_lost)?.clone();
+    let text = format!("{lost} is served to requests with some header, query or method alone: others get no answer");
+    Some(Danger::said(Severity::Outage, "pathGone", text, "keep a rule for all other requests"))
 }

@@ -187,7 +187,7 @@ pub(super) fn on_delete(old: &Manifest, new: &Manifest) -> Option<Danger> {
 /// How long a container may take to start before a probe fails, in seconds.
 ///
 /// Reference: kubernetes API Probe: 10 for `periodSeconds`, 3 for `failureThreshold`.
-fn allowed(probe: &Value) -> i64 {
+pub(super) fn allowed(probe: &Value) -> i64 {
     let of = |key, default| number(probe, &[key]).unwrap_or(default);
     of("initialDelaySeconds", 0).saturating_add(of("periodSeconds", 10).saturating_mul(of("failureThreshold", 3)))
 }

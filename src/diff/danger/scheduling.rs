@@ -2,16 +2,17 @@
 
 use go_yaml::{Mapping, Value};
 
+use super::availability::fewest;
 use super::{Around, Danger, Severity, items};
 use crate::diff::model::pods::spec;
-use crate::diff::model::word;
+use crate::diff::model::{Placed, Side, selects, word};
 use crate::manifest::Manifest;
 
 const REQUIRED: &str = "requiredDuringSchedulingIgnoredDuringExecution";
 
 /// A workload whose new Pods stay pending.
 pub(super) fn impossible<'a>(old: &'a Manifest, new: &'a Manifest, around: &Around<'a>) -> Vec<Danger> {
-    let text = alone(old, new, around).into_iter().chain(contradicting(old, new));
+    let text = alone(old, new, around).into_iter().chain(contradicting(old, new)).chain(crowded(old, new, around));
     let danger = |text| {
         let advice = "keep what it asks for to what there is";
         Danger::said(Severity::Outage, "unschedulable", text, advice)
@@ -60,6 +61,26 @@ fn labels(selector: &Value) -> String {
     let all: Vec<String> = labels.into_iter().flat_map(Mapping::iter).map(text).collect();
     if all.is_empty() { "labels by its expressions".to_owned() } else { all.join(",") }
 }
+
+/// Several Pods that ask for one node, and each for one without the others.
+///
+/// Reference: kubernetes docs/concepts/scheduling-eviction/assign-pod-node, "Inter-pod affinity and anti-affinity".
+fn crowded<'a>(old: &'a Manifest, new: &'a Manifest, around: &Around<'a>) -> Option<String> {
+    let is_it = |one: Placed<'a>, side: &Side<'a>| {
+        let Some(pods) = spec(one.manifest) else { return false };
+        let is_of_one = pods.at(&["nodeSelector", HOST]).is_some();
+        let is_away = |term: &Value| {
+            let selector = term.get("labelSelector").cloned().unwrap_or_default();
+            word(term, &["topologyKey"]) == HOST && selects(&selector, one.manifest)
+        };
+        let terms = items(pods, &["affinity", "podAntiAffinity", REQUIRED]);
+        is_of_one && terms.iter().any(is_away) && fewest(one, side).is_some_and(|count| count > 1)
+    };
+    let is_new = is_it(around.after(new), &around.model.after) && !is_it(around.before(old), &around.model.before);
+    is_new.then(|| "asks for one node, and each Pod for one without the others: all but one stay pending".to_owned())
+}
+
+const HOST: &str = "kubernetes.io/hostname";
 
 /// A label of nodes that a workload asks for and leaves out at once.
 ///

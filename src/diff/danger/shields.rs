@@ -10,7 +10,7 @@ use dry_files::diag::more::listed;
 use go_yaml::{Mapping, Value};
 
 use super::{Around, Danger, Severity, What, gates, items, linkerd};
-use crate::diff::model::{Placed, word};
+use crate::diff::model::{Placed, Side, word};
 use crate::manifest::Manifest;
 
 pub(super) use denied::changed as denied;
@@ -189,21 +189,100 @@ pub(super) fn opened(old: &Manifest, new: &Manifest) -> Vec<Danger> {
     ways.into_iter().filter_map(danger).collect()
 }
 
-/// Routes of an IngressRoute that lose all of their middlewares.
+/// Headers by which browsers keep users safe, in a middleware of Traefik, that are no longer sent.
+///
+/// Reference: doc.traefik.io reference/routing-configuration/http/middlewares/headers.
+const HEADERS: [&str; 6] = [
+    "stsSeconds",
+    "frameDeny",
+    "contentTypeNosniff",
+    "contentSecurityPolicy",
+    "customFrameOptionsValue",
+    "sslRedirect",
+];
+
+pub(super) fn unheaded(old: &Manifest, new: &Manifest) -> Option<Danger> {
+    let is_it = matches!(new.home_group(), "traefik.io" | "traefik.containo.us") && new.kind() == "Middleware";
+    let is_set = |object: &Manifest, key: &str| match object.object().at(&["spec", "headers", key]) {
+        Some(Value::Bool(flag)) => *flag,
+        Some(Value::Int(number)) => *number > 0,
+        value => value.is_some_and(|value| !value.is_null()),
+    };
+    let gone: Vec<&str> = HEADERS.iter().copied().filter(|key| is_set(old, key) && !is_set(new, key)).collect();
+    (is_it && !gone.is_empty()).then(|| {
+        let text = format!("no longer sends the headers of {}: browsers keep users less safe", listed(gone, PORTS_MAX));
+        Danger::said(Severity::Security, "unguarded", text, "keep them, unless Pods send them")
+    })
+}
+
+/// Routes that lose all of their middlewares, or one that keeps requests away.
 ///
 /// Reference: doc.traefik.io reference/routing-configuration/kubernetes/crd/http/ingressroute.
-pub(super) fn uncovered(old: &Manifest, new: &Manifest) -> Option<Danger> {
-    if new.kind() != "IngressRoute" {
-        return None;
-    }
-    let covered = |object: &'_ Manifest| -> Vec<(String, bool)> {
-        let routes = items(object.object(), &["spec", "routes"]).iter();
-        routes.map(|route| (word(route, &["match"]).to_owned(), !items(route, &["middlewares"]).is_empty())).collect()
+pub(super) fn uncovered<'a>(old: &'a Manifest, new: &'a Manifest, around: &Around<'a>) -> Option<Danger> {
+    let home = around.after(new).namespace;
+    let all = |object: &'_ Manifest| -> Vec<(String, BTreeSet<[String; 2]>)> {
+        let place = |one: &Value| {
+            let namespace = match word(one, &["namespace"]) {
+                "" => home,
+                namespace => namespace,
+            };
+            [namespace, word(one, &["name"])].map(str::to_owned)
+        };
+        match (object.home_group(), object.kind()) {
+            ("traefik.io" | "traefik.containo.us", "IngressRoute") => {
+                let routes = items(object.object(), &["spec", "routes"]).iter();
+                let route = |one: &Value| {
+                    let named = items(one, &["middlewares"]).iter().map(place).collect();
+                    (word(one, &["match"]).to_owned(), named)
+                };
+                routes.map(route).collect()
+            }
+            ("networking.k8s.io", "Ingress") => {
+                let key = "traefik.ingress.kubernetes.io/router.middlewares";
+                let names = word(object.object(), &["metadata", "annotations", key]).split(',');
+                let names = names.filter_map(|name| name.trim().strip_suffix("@kubernetescrd"));
+                let own = names.filter_map(|name| name.strip_prefix(home)?.strip_prefix('-'));
+                vec![("its rules".to_owned(), own.map(|name| [home, name].map(str::to_owned)).collect())]
+            }
+            _ => Vec::new(),
+        }
     };
-    let now = covered(new);
-    let is_bare = |(rule, was): &(String, bool)| *was && now.contains(&(rule.clone(), false));
-    let (rule, _) = covered(old).into_iter().find(is_bare)?;
-    let text = format!("`middlewares` of {rule} removed: they no longer see requests");
-    let advice = "keep them, or what does their work elsewhere";
-    Some(Danger::said(Severity::Security, "unprotected", text, advice))
+    let now = all(new);
+    let guards = |side: &Side<'a>, [namespace, name]: &[String; 2]| {
+        let mut known = side
+            .all()
+            .iter()
+            .filter(|one| (one.manifest.kind(), one.manifest.name(), one.namespace) == ("Middleware", name, namespace));
+        known.any(|one| GUARDING.iter().any(|key| one.manifest.object().at(&["spec", key]).is_some()))
+    };
+    for (rule, was) in all(old) {
+        let Some((_, is)) = now.iter().find(|(other, _)| *other == rule) else { continue };
+        let is_route = new.kind() == "IngressRoute";
+        let gone = was.difference(is).find(|one| guards(&around.model.before, one));
+        let comes = is.difference(&was).any(|one| guards(&around.model.after, one));
+        let text = match gone.filter(|_| !comes) {
+            _ if is_route && !was.is_empty() && is.is_empty() => {
+                format!("`middlewares` of {rule} removed: they no longer see requests")
+            }
+            Some([_, name]) => format!("middleware {name} of {rule} removed: it no longer keeps requests away"),
+            None => continue,
+        };
+        let advice = "keep them, or what does their work elsewhere";
+        return Some(Danger::said(Severity::Security, "unprotected", text, advice));
+    }
+    None
 }
+
+/// What a middleware of Traefik has that keeps requests away.
+///
+/// Reference: doc.traefik.io reference/routing-configuration/http/middlewares/overview.
+const GUARDING: [&str; 8] = [
+    "basicAuth",
+    "digestAuth",
+    "forwardAuth",
+    "ipAllowList",
+    "ipWhiteList",
+    "rateLimit",
+    "inFlightReq",
+    "passTLSClientCert",
+];

@@ -2,11 +2,18 @@
 
 use std::fmt::Display;
 
+/// How many names have to be shown for one more to be named too, in place of `and 1 more`.
+const MANY: usize = 4;
+
 /// The names between commas: `a, b and 3 more` when there are more than `shown_max`.
 pub fn listed<T: Display>(names: impl IntoIterator<Item = T>, shown_max: usize) -> String {
     let mut names = names.into_iter();
     let shown: Vec<String> = names.by_ref().take(shown_max).map(|name| name.to_string()).collect();
-    shown.join(", ") + &and_more(names.count())
+    let rest: Vec<T> = names.collect();
+    match &rest[..] {
+        [one] if shown.len() >= MANY => format!("{}, {one}", shown.join(", ")),
+        rest => shown.join(", ") + &and_more(rest.len()),
+    }
 }
 
 /// ` and 3 more`, behind a list or a name; nothing for 0.
@@ -41,6 +48,8 @@ mod tests {
         for (names, expected) in rows {
             assert_eq!(listed(*names, 2), *expected);
         }
+        assert_eq!(listed(["a", "b", "c", "d", "e"], 4), "a, b, c, d, e");
+        assert_eq!(listed(["a", "b", "c", "d", "e", "f"], 4), "a, b, c, d and 2 more");
         assert_eq!((and_more_in_brackets(0), and_more_in_brackets(2)), (String::new(), " (and 2 more)".to_owned()));
         let lines = [line_of_more(2, 2, ""), line_of_more(1, 2, ""), line_of_more(5, 2, " lines")];
         assert_eq!(lines, [None, None, Some("… and 3 more lines".to_owned())]);

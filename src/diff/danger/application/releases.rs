@@ -41,6 +41,34 @@ pub(super) fn floating(old: &Value, new: &Value) -> Option<Danger> {
     Some(Danger::said(Severity::Other, "floatingChart", text, "name one version of the chart"))
 }
 
+/// A source that was a version and is a branch from now on.
+///
+/// Reference: argo-cd docs/user-guide/best_practices, "Ensuring Manifests At Git Revisions Are Truly Immutable".
+pub(super) fn unpinned(old: &Value, new: &Value) -> Option<Danger> {
+    let of = |source: &Value, key: &str| word(source, &[key]).to_owned();
+    let is_branch = |text: &str| matches!(text, "" | "HEAD" | "main" | "master" | "trunk" | "develop");
+    let is_version = |text: &str| {
+        let plain = text.trim_start_matches(|c: char| !c.is_ascii_digit());
+        let is_commit = text.len() == 40 && text.chars().all(|c| c.is_ascii_hexdigit());
+        is_commit
+            || plain.contains('.')
+                && plain.split('.').take(2).all(|part| part.chars().next().is_some_and(|c| c.is_ascii_digit()))
+    };
+    let (before, after) = (sources(old), sources(new));
+    let is_it = |(was, now): &(&&Value, &&Value)| {
+        let is_same = of(was, "repoURL") == of(now, "repoURL") && of(now, "chart").is_empty();
+        is_same && is_version(&of(was, "targetRevision")) && is_branch(&of(now, "targetRevision"))
+    };
+    let (was, now) = before.iter().zip(&after).find(is_it)?;
+    let to = of(now, "targetRevision");
+    let text = format!(
+        "`targetRevision` {} → {}: whatever is pushed there is deployed",
+        of(was, "targetRevision"),
+        if to.is_empty() { "HEAD" } else { &to }
+    );
+    Some(Danger::said(Severity::Other, "floatingChart", text, "keep a tag or a commit"))
+}
+
 /// Whether a version of a chart is one of several.
 fn is_range(version: &str) -> bool {
     let is_sign = |c: char| matches!(c, '*' | '^' | '~' | '<' | '>' | '|' | ',' | ' ');

@@ -24,6 +24,15 @@ pub(super) fn changed(old: &Value, new: &Value, around: &Around<'_>) -> Vec<Dang
     // What is named otherwise is another Application.
     dangers.retain(|danger| renamed.is_none() || danger.kind() != "releaseRenamed");
     dangers.extend(renamed.or_else(|| no_longer_made(old, new)));
+    let preserves = |set: &Value| {
+        set.at(&["spec", "syncPolicy", "preserveResourcesOnDeletion"]).and_then(Value::as_bool) == Some(true)
+    };
+    if preserves(old) && !preserves(new) {
+        let text =
+            "`preserveResourcesOnDeletion` removed: what its Applications deploy goes with them from now on".to_owned();
+        let advice = "keep it while what is deployed shall outlive its Applications";
+        dangers.push(Danger::said(Severity::Other, "deletesData", text, advice));
+    }
     let [before, after] = [selectors(old), selectors(new)];
     if !before.is_empty() && !after.is_empty() && before != after {
         let comes = "each cluster that has them gets an Application";

@@ -33,6 +33,16 @@ pub(super) fn less(was: &Value, now: &Value) -> Vec<String> {
     {
         found.push("`cel.expressions` of rule `{rule}` check less".to_owned());
     }
+    // Each of a list is a rule of its own.
+    let lists = both(&["validate", "foreach"]);
+    let each = lists.iter().flat_map(|(was, now)| {
+        let [was, now] = [was, now].map(|one| one.as_sequence().unwrap_or_default());
+        was.iter().zip(now).filter(move |_| was.len() == now.len())
+    });
+    for (was, now) in each {
+        let rule = |one: &Value| Value::Mapping(Mapping::from([("validate".to_owned(), one.clone())]));
+        found.extend(less(&rule(was), &rule(now)));
+    }
     if both(&["verifyImages"]).is_some() {
         found.extend(verifies_less(items(was, &["verifyImages"]), items(now, &["verifyImages"])));
     }

@@ -27,13 +27,50 @@ pub(in crate::diff::danger) fn narrowed<'a>(
         return exception(old, new, around).into_iter().collect();
     }
     let Some(old) = old else { return Vec::new() };
+    let mut found = of_kind(old, new, around);
+    found.extend(let_in(old, new, around));
+    found
+}
+
+/// What a policy that cannot be asked, or is not asked, lets in.
+///
+/// Reference: kyverno.io docs/policy-types/cluster-policy/policy-settings, `failurePolicy`, `admission`; kubernetes
+/// docs/reference/access-authn-authz/validating-admission-policy, "Failure Policy": for expressions that fail.
+fn let_in<'a>(old: &'a Manifest, new: &'a Manifest, around: &Around<'a>) -> Option<Danger> {
+    let is_gate = match (new.home_group(), new.kind()) {
+        ("kyverno.io", "ClusterPolicy" | "Policy") => {
+            let refuses = |policy: &Manifest| {
+                items(policy.object(), &["spec", "rules"]).iter().any(|one| rule_refuses(policy, one))
+            };
+            refuses(old) && refuses(new)
+        }
+        ("admissionregistration.k8s.io", "ValidatingAdmissionPolicy") => is_bound(new, around),
+        _ => false,
+    };
+    let fails_open = |policy: &Manifest| {
+        let plain = word(policy.object(), &["spec", "failurePolicy"]);
+        plain == "Ignore" || word(policy.object(), &["spec", "webhookConfiguration", "failurePolicy"]) == "Ignore"
+    };
+    let is_off = |policy: &Manifest| policy.object().at(&["spec", "admission"]).and_then(Value::as_bool) == Some(false);
+    let text = match () {
+        () if !is_gate => return None,
+        () if is_off(new) && !is_off(old) => "`admission: false`: it refuses nothing any more, and only reports",
+        () if fails_open(new) && !fails_open(old) => "`failurePolicy: Ignore`: what cannot be judged is let in",
+        () => return None,
+    };
+    Some(ungated(text.to_owned()))
+}
+
+fn of_kind<'a>(old: &'a Manifest, new: &'a Manifest, around: &Around<'a>) -> Vec<Danger> {
     match (new.home_group(), new.kind()) {
         ("kyverno.io", "ClusterPolicy" | "Policy") => rules(old, new, around),
         ("policies.kyverno.io", kind) if kind.ends_with("ValidatingPolicy") && do_refuse(old, new) => {
             constrained(old, new, "matchConstraints")
         }
         ("admissionregistration.k8s.io", "ValidatingAdmissionPolicyBinding") if do_refuse(old, new) => {
-            constrained(old, new, "matchResources")
+            let mut found = constrained(old, new, "matchResources");
+            found.extend(rebound(old, new, around));
+            found
         }
         ("admissionregistration.k8s.io", "ValidatingAdmissionPolicy") if is_bound(new, around) => {
             constrained(old, new, "matchConstraints")
@@ -63,6 +100,19 @@ fn is_bound(policy: &Manifest, around: &Around<'_>) -> bool {
     let mut bindings = around.model.after.all().iter().filter(is_binding).peekable();
     let denies = |one: Placed<'_>| is_refusal(one.manifest.object().at(&["spec", "validationActions"]), "deny", false);
     bindings.peek().is_none() || bindings.any(|one| denies(*one))
+}
+
+/// A binding that is for another policy, so that the one of before refuses nothing, which stays.
+fn rebound(old: &Manifest, new: &Manifest, around: &Around<'_>) -> Option<Danger> {
+    let name = |binding: &'_ Manifest| word(binding.object(), &["spec", "policyName"]).to_owned();
+    let (was, now) = (name(old), name(new));
+    let after = around.model.after.all();
+    let stays =
+        after.iter().any(|one| one.manifest.kind() == "ValidatingAdmissionPolicy" && one.manifest.name() == was);
+    let is_bound = after.iter().any(|one| one.manifest.kind() == new.kind() && name(one.manifest) == was);
+    (was != now && stays && !is_bound).then(|| {
+        ungated(format!("is for policy {now}, and nothing binds {was} any more: what violates that is let in"))
+    })
 }
 
 /// A policy of the API server that goes while a binding by which it refuses stays.

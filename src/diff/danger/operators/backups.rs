@@ -104,6 +104,21 @@ fn is_location(object: &Manifest) -> bool {
     (object.home_group(), object.kind()) == ("velero.io", "BackupStorageLocation")
 }
 
+/// Backups without the volumes that they had.
+///
+/// Reference: velero.io docs/main/api-types/schedule, `snapshotVolumes`, `defaultVolumesToFsBackup`.
+pub(super) fn volumeless(old: &Manifest, new: &Manifest) -> Option<Danger> {
+    let is_it = (new.home_group(), new.kind()) == ("velero.io", "Schedule");
+    let flag = |schedule: &Manifest, key| schedule.object().at(&["spec", "template", key]).and_then(Value::as_bool);
+    let has = |schedule: &Manifest| {
+        flag(schedule, "snapshotVolumes") != Some(false) || flag(schedule, "defaultVolumesToFsBackup") == Some(true)
+    };
+    (is_it && has(old) && !has(new)).then(|| {
+        let text = "`snapshotVolumes: false`: what is in volumes is in none of the backups".to_owned();
+        Danger::said(Severity::Other, "unsaved", text, "check that something else makes backups of the volumes")
+    })
+}
+
 /// A place of backups that takes none any more.
 ///
 /// Reference: velero.io docs/main/disaster-case: read-only mode "prevents backup objects from being created or deleted".

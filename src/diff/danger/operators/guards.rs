@@ -11,7 +11,7 @@ use crate::manifest::Manifest;
 /// Reference: mongodb/mongodb-kubernetes-operator docs/secure.md; elastic/cloud-on-k8s pkg/apis/common/v1/common.go
 /// `SelfSignedCertificate`; strimzi/strimzi-kafka-operator documentation/modules/appendix_crds.adoc; cloudnative-pg docs, security;
 /// rabbitmq/cluster-operator api/v1beta1/rabbitmqcluster_types.go `TLSSpec`; redis-operator.opstree.dev docs, crd-reference.
-const GUARDS: [(&str, &str, &[&str], Guards, &str); 10] = [
+const GUARDS: [(&str, &str, &[&str], Guards, &str); 11] = [
     (
         "mongodbcommunity.mongodb.com",
         "MongoDBCommunity",
@@ -50,6 +50,13 @@ const GUARDS: [(&str, &str, &[&str], Guards, &str); 10] = [
     (REDIS, "Redis", REDIS_SECRET, Guards::IsThere, LOGIN),
     (REDIS, "RedisCluster", REDIS_SECRET, Guards::IsThere, LOGIN),
     (REDIS, "RedisReplication", REDIS_SECRET, Guards::IsThere, LOGIN),
+    (
+        "postgresql.cnpg.io",
+        "Cluster",
+        &["spec", "enableSuperuserAccess"],
+        Guards::IsNot("true"),
+        "the superuser may log in, by a password in a Secret",
+    ),
     ("rabbitmq.com", "RabbitmqCluster", &["spec", "tls", "secretName"], Guards::IsThere, TLS),
     ("rabbitmq.com", "RabbitmqCluster", &["spec", "tls", "disableNonTLSListeners"], Guards::Is("true"), TLS),
 ];

@@ -22,9 +22,15 @@ const CLAIMED: [(&str, &str, &[&str]); 4] = [
 /// Reference: prometheus-operator/prometheus-operator Documentation/api-reference/api.md `retention`; longhorn.io
 /// docs/snapshots-and-backups/scheduling-backups-and-snapshots `retain`; velero.io docs/main/how-velero-works, "Set a backup to
 /// expire" (30 days); cloudnative-pg docs/src/backup.md `retentionPolicy`; cloudnative-pg.io plugin-barman-cloud, retention;
-/// access.crunchydata.com postgres-operator, "Managing Backup Retention"; volsync.readthedocs.io usage/restic; k8up.io docs, schedules.
-const KEPT: [(&str, &str, &[&str], &str); 8] = [
+/// access.crunchydata.com postgres-operator, "Managing Backup Retention"; docs.victoriametrics.com, "Retention" (months without a unit);
+/// loki-operator.dev docs, api, `RetentionLimitSpec`; grafana.com docs, tempo operator, `retention`; volsync.readthedocs.io usage/restic; k8up.io docs, schedules.
+const KEPT: [(&str, &str, &[&str], &str); 13] = [
     ("monitoring.coreos.com", "Prometheus", &["spec", "retention"], "24h"),
+    (VICTORIA, "VMSingle", &["spec", "retentionPeriod"], "1"),
+    (VICTORIA, "VMCluster", &["spec", "retentionPeriod"], "1"),
+    (VICTORIA, "VLSingle", &["spec", "retentionPeriod"], ""),
+    ("loki.grafana.com", "LokiStack", &["spec", "limits", "global", "retention", "days"], ""),
+    ("tempo.grafana.com", "TempoStack", &["spec", "retention", "global", "traces"], "48h"),
     ("longhorn.io", "RecurringJob", &["spec", "retain"], ""),
     ("velero.io", "Schedule", &["spec", "template", "ttl"], "720h0m0s"),
     ("postgresql.cnpg.io", "Cluster", &["spec", "backup", "retentionPolicy"], ""),
@@ -33,6 +39,8 @@ const KEPT: [(&str, &str, &[&str], &str); 8] = [
     ("volsync.backube", "ReplicationSource", &["spec", "restic", "retain"], ""),
     ("k8up.io", "Schedule", &["spec", "prune", "retention"], ""),
 ];
+
+const VICTORIA: &str = "operator.victoriametrics.com";
 
 /// Claims that are given up, and data that go earlier.
 pub(super) fn changed(old: &Manifest, new: &Manifest) -> Vec<Danger> {
@@ -79,6 +87,9 @@ fn kept_less(old: &Manifest, new: &Manifest) -> Vec<Danger> {
         Value::Int(number) => number.to_string(),
         value => value.as_str().unwrap_or_default().to_owned(),
     };
+    let is_month =
+        |value: &Value| new.home_group() == VICTORIA && value.as_str().is_some_and(|text| text.parse::<f64>().is_ok());
+    let amount = |value: &Value| amount(value).map(|amount| if is_month(value) { amount * MONTH } else { amount });
     let is_less = |from: &Value, to: &Value| amount(to).zip(amount(from)).is_some_and(|(to, from)| to < from);
     let danger = |(field, from, to): (&str, &Value, &Value)| {
         let text = format!("`{field}` {} → {}: what is older is deleted", shown(from), shown(to));
@@ -116,6 +127,9 @@ fn sized(old: &Manifest, new: &Manifest) -> Option<Danger> {
     let text = format!("`retentionSize` {} → {}: the oldest that is beyond it is deleted", shown(old), shown(new));
     Some(Danger::said(Severity::DataLoss, "retention", text, "copy what shall be kept first"))
 }
+
+/// A month of 31 days, in seconds.
+const MONTH: f64 = 2_678_400.0;
 
 /// A span, or a count that is written as a text.
 fn amount(value: &Value) -> Option<f64> {

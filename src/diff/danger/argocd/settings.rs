@@ -1,0 +1,62 @@
+//! Settings of Argo CD by which it knows its objects, and by which people log in.
+
+use super::{CONFIG, is_config_map};
+use crate::diff::danger::{Danger, Severity};
+use crate::diff::model::word;
+use crate::manifest::Manifest;
+
+/// Settings by which Argo CD knows the objects of its Applications, and their values by default.
+///
+/// Reference: argo-cd 3.4 docs/user-guide/resource_tracking.md, "Choosing a tracking method", and `application.instanceLabelKey`.
+const TRACKING: [(&str, &str); 3] = [
+    ("application.resourceTrackingMethod", "annotation"),
+    ("application.instanceLabelKey", "app.kubernetes.io/instance"),
+    ("installationID", ""),
+];
+
+/// Ways to log in that are not accounts of Argo CD itself.
+const LOGINS: [&str; 2] = ["dex.config", "oidc.config"];
+
+/// What changes for all Applications, and for all who log in.
+pub(in crate::diff::danger) fn changed(old: &Manifest, new: &Manifest) -> Vec<Danger> {
+    if !is_config_map(new, CONFIG) {
+        return Vec::new();
+    }
+    let value = |config: &'_ Manifest, key: &str| word(config.object(), &["data", key]).trim().to_owned();
+    let mut found = Vec::new();
+    for (key, default) in TRACKING {
+        let of = |config: &Manifest| match value(config, key).as_str() {
+            "" => default.to_owned(),
+            text => text.to_owned(),
+        };
+        let is_by_label = |config: &Manifest| value(config, TRACKING[0].0).contains("label");
+        let counts = key != "application.instanceLabelKey" || is_by_label(old) && is_by_label(new);
+        if of(old) != of(new) && counts {
+            let text = format!(
+                "`{key}` {} → {}: Argo CD knows the objects of its Applications by it, and finds none of them until each is synced",
+                shown(&of(old)),
+                shown(&of(new))
+            );
+            let advice = "check that every Application is synced after it, and prunes nothing before";
+            found.push(Danger::said(Severity::Other, "tracking", text, advice));
+        }
+    }
+    let logs_in = |config: &Manifest| LOGINS.iter().any(|key| !value(config, key).is_empty());
+    if logs_in(old) && !logs_in(new) {
+        let has_admin = value(new, "admin.enabled") != "false";
+        let (severity, who) = match has_admin {
+            true => (Severity::Other, "accounts of Argo CD itself alone log in from now on"),
+            false => (
+                Severity::Outage,
+                "with `admin.enabled: false`, accounts of Argo CD itself alone are left, if there are some",
+            ),
+        };
+        let text = format!("`{}` removed: {who}", LOGINS.iter().find(|key| !value(old, key).is_empty()).unwrap_or(&""));
+        found.push(Danger::said(severity, "loginGone", text, "keep a way by which people log in"));
+    }
+    found
+}
+
+fn shown(value: &str) -> String {
+    if value.is_empty() { "none".to_owned() } else { value.to_owned() }
+}
