@@ -5,6 +5,8 @@ mod sets;
 
 use go_yaml::Value;
 
+pub(super) use releases::is_range;
+
 use super::{Around, Danger, Pruning, Severity, What, items};
 use crate::manifest::{Manifest, OWN_CLUSTER, OWN_CLUSTER_NAME, is_likely_of_cluster};
 

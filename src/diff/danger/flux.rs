@@ -5,6 +5,7 @@
 
 use go_yaml::Value;
 
+use super::application::is_range;
 use super::{Around, Danger, Severity};
 use crate::diff::model::word;
 use crate::manifest::Manifest;
@@ -57,6 +58,12 @@ pub(super) fn changed(old: &Manifest, new: &Manifest) -> Vec<Danger> {
         let text = "`decryption` removed: what SOPS encrypted in it cannot be applied, and nothing of it is".to_owned();
         let advice = "keep it while something in it is encrypted";
         found.push(Danger::said(Severity::Outage, "undecrypted", text, advice));
+    }
+    let ranges = [&["spec", "chart", "spec", "version"][..], &["spec", "ref", "semver"]];
+    let is_floating = |object: &Manifest| ranges.iter().any(|path| is_range(word(object.object(), path)));
+    if is_floating(new) && !is_floating(old) {
+        let text = "its version is one of a range: which one is deployed is decided whenever Flux looks".to_owned();
+        found.push(Danger::said(Severity::Other, "floatingChart", text, "keep one version"));
     }
     if starts("suspend") {
         let text = "suspended: Flux no longer applies or fetches it".to_owned();

@@ -189,23 +189,12 @@ fn defaults<'a>(old: Option<&'a Manifest>, new: &'a Manifest, around: &Around<'a
         let Some(value) = default(new, resource) else { continue };
         let Some(limit) = quantity(&value) else { continue };
         let was = old.and_then(|old| default(old, resource)).and_then(|value| quantity(&value));
-        if was.is_some_and(|was| limit >= was) {
-            continue;
-        }
         let shown = value.as_str().map_or_else(|| format!("{limit}"), str::to_owned);
-        let asked = |container: &Value, what: &str| container.at(&["resources", what, resource]).and_then(quantity);
-        let without = |container: &Value| container.at(&["resources", "limits", resource]).is_none();
-        let named = |is: &dyn Fn(&Value) -> bool| -> BTreeSet<String> {
-            let workloads = around.model.after.workloads(around.after(new).namespace);
-            let is_it = |one: &Placed<'_>| {
-                spec(one.manifest)
-                    .into_iter()
-                    .flat_map(running)
-                    .any(|(_, container)| without(container) && is(container))
-            };
-            workloads.filter(is_it).map(around::name).collect()
-        };
-        let refused = named(&|container| asked(container, "requests").is_some_and(|asks| asks > limit));
+        let (before, after) = (&around.model.before, &around.model.after);
+        let namespace = around.after(new).namespace;
+        let had = was.map(|was| unlimited(before, namespace, resource, &|asked| asked.is_some_and(|asks| asks > was)));
+        let refused = unlimited(after, namespace, resource, &|asked| asked.is_some_and(|asks| asks > limit));
+        let refused: BTreeSet<String> = refused.difference(&had.unwrap_or_default()).cloned().collect();
         if !refused.is_empty() {
             let ask = if refused.len() == 1 { "asks" } else { "ask" };
             let names = listed(refused, NAMED_MAX);
@@ -215,8 +204,9 @@ fn defaults<'a>(old: Option<&'a Manifest>, new: &'a Manifest, around: &Around<'a
             let advice = "keep the default at what containers ask for, or name a limit in each";
             return Some(Danger::said(Severity::Outage, "quota", text, advice));
         }
-        let small = named(&|container| asked(container, "requests").is_none());
-        if resource == "memory" && limit < SMALL && !small.is_empty() {
+        let is_lower = was.is_none_or(|was| limit < was);
+        let small = unlimited(after, namespace, resource, &|asked| asked.is_none());
+        if resource == "memory" && is_lower && limit < SMALL && !small.is_empty() {
             let names = listed(small, NAMED_MAX);
             let text = format!(
                 "containers of {names} that name no memory get a limit of {shown}: one that needs more is ended"
@@ -225,6 +215,17 @@ fn defaults<'a>(old: Option<&'a Manifest>, new: &'a Manifest, around: &Around<'a
         }
     }
     None
+}
+
+/// The workloads of a namespace with a container that names no limit of a resource, and what it asks for is so.
+fn unlimited(side: &Side<'_>, namespace: &str, resource: &str, is: &dyn Fn(Option<f64>) -> bool) -> BTreeSet<String> {
+    let is_it = |container: &Value| {
+        let named = |what: &str| container.at(&["resources", what, resource]);
+        named("limits").is_none() && is(named("requests").and_then(quantity))
+    };
+    let has =
+        |one: &Placed<'_>| spec(one.manifest).into_iter().flat_map(running).any(|(_, container)| is_it(container));
+    side.workloads(namespace).filter(has).map(around::name).collect()
 }
 
 /// A limit of memory by default that is little for what is not known to need little: 256Mi.

@@ -45,6 +45,7 @@ pub(super) fn changed<'a>(old: &'a Manifest, new: &'a Manifest, around: &Around<
             changed.chain(smaller(old, new)).chain(unredirected(old, new)).chain(snippet(old, new, around)).collect()
         }
         ("gateway.networking.k8s.io", "HTTPRoute") => filtered(old, new).into_iter().collect(),
+        ("networking.istio.io", "VirtualService") => rewritten(old, new).into_iter().collect(),
         _ => Vec::new(),
     }
 }
@@ -179,9 +180,25 @@ fn filtered(old: &Manifest, new: &Manifest) -> Option<Danger> {
     })
 }
 
+/// Rules of a VirtualService that rewrite no more, or otherwise.
+///
+/// Reference: istio.io docs/reference/config/networking/virtual-service, `HTTPRewrite`.
+fn rewritten(old: &Manifest, new: &Manifest) -> Option<Danger> {
+    let now = items(new.object(), &["spec", "http"]);
+    let is_changed = |was: &Value| {
+        let rewrite = |rule: &'_ Value| rule.get("rewrite").filter(|one| !one.is_null()).cloned();
+        let is_same = |rule: &&Value| ["match", "route"].iter().all(|key| rule.get(key) == was.get(key));
+        rewrite(was).is_some() && now.iter().find(is_same).is_some_and(|rule| rewrite(rule) != rewrite(was))
+    };
+    items(old.object(), &["spec", "http"]).iter().any(is_changed).then(|| {
+        let text = "`rewrite` is another one, or none: its Pods get other paths than before".to_owned();
+        Danger::said(Severity::Other, "rewritten", text, "check that its Pods answer what they get then")
+    })
+}
+
 /// The paths that lead where they led before, to Pods whose containers are the same but for their images.
 fn kept<'a>(old: &'a Manifest, new: &'a Manifest, around: &Around<'a>) -> BTreeSet<String> {
-    if new.kind() == "HTTPRoute" {
+    if matches!(new.kind(), "HTTPRoute" | "VirtualService") {
         return BTreeSet::from([String::new()]);
     }
     let all = |ingress: &Manifest| -> BTreeSet<(String, String, String)> {
@@ -222,29 +239,39 @@ fn answering(side: &Side<'_>, namespace: &str, service: &str) -> Vec<Value> {
 
 /// Paths of a route that were served to all, and that are served to requests with some header, query or method alone.
 ///
-/// Reference: gateway-api HTTPRouteMatch: all of its conditions have to be met.
+/// Reference: gateway-api HTTPRouteMatch, istio.io docs/reference/config/networking/virtual-service, HTTPMatchRequest: all conditions of a
+/// match have to be met.
 pub(super) fn conditioned<'a>(old: &'a Manifest, new: &'a Manifest, around: &Around<'a>) -> Option<Danger> {
-    if (new.home_group(), new.kind()) != ("gateway.networking.k8s.io", "HTTPRoute") {
-        return None;
-    }
-    let path = |one: &Value| match word(one, &["path", "value"]) {
-        "" => "/".to_owned(),
-        path => path.to_owned(),
+    let (rules, list, hosts) = match (new.home_group(), new.kind()) {
+        ("gateway.networking.k8s.io", "HTTPRoute") => ("rules", "matches", "hostnames"),
+        ("networking.istio.io", "VirtualService") => ("http", "match", "hosts"),
+        _ => return None,
     };
-    let is_open =
-        |one: &&Value| ["headers", "queryParams", "method"].iter().all(|key| one.get(key).is_none_or(Value::is_null));
+    let path = |one: &Value| {
+        let texts = ["prefix", "exact"].map(|sort| word(one, &["uri", sort])).concat();
+        match word(one, &["path", "value"]) {
+            "" if texts.is_empty() => "/".to_owned(),
+            "" => texts,
+            path => path.to_owned(),
+        }
+    };
+    let is_open = |one: &&Value| {
+        let fields =
+            ["headers", "queryParams", "method", "withoutHeaders", "sourceLabels", "sourceNamespace", "scheme"];
+        fields.iter().all(|key| one.get(key).is_none_or(Value::is_null))
+    };
     let matches = |route: &'_ Manifest| -> Vec<Value> {
-        let rules = items(route.object(), &["spec", "rules"]).iter();
-        let all = rules.flat_map(|rule| match items(rule, &["matches"]) {
+        let rules = items(route.object(), &["spec", rules]).iter();
+        let all = rules.flat_map(|rule| match items(rule, &[list]) {
             [] => vec![Value::Mapping(go_yaml::Mapping::new())],
             some => some.to_vec(),
         });
-        all.collect()
+        all.filter(|one| word(one, &["uri", "regex"]).is_empty()).collect()
     };
     let open = |route: &Manifest| -> BTreeSet<String> { matches(route).iter().filter(is_open).map(path).collect() };
     let closed: BTreeSet<String> = matches(new).iter().filter(|one| !is_open(one)).map(path).collect();
     let others = around.model.after.all().iter().map(|one| one.manifest).filter(|one| one.kind() == new.kind());
-    let names = |route: &'_ Manifest| items(route.object(), &["spec", "hostnames"]).to_vec();
+    let names = |route: &'_ Manifest| items(route.object(), &["spec", hosts]).to_vec();
     let is_beside = |other: &&Manifest| {
         let (own, of_other) = (names(new), names(other));
         own.is_empty() || of_other.is_empty() || own.iter().any(|host| of_other.contains(host))

@@ -26,6 +26,13 @@ pub(super) fn unmade(old: &Manifest, new: &Manifest) -> Option<Danger> {
             _ => !is_none,
         }
     };
+    let is_deleted = |object: &Manifest| word(object.object(), &["spec", "target", "deletionPolicy"]) == "Delete";
+    if is_deleted(new) && !is_deleted(old) {
+        let text =
+            "`deletionPolicy: Delete`: its Secret goes once the provider has none of its values, also for a while";
+        let advice = "keep `Retain`, which leaves the Secret as it was";
+        return Some(Danger::said(Severity::Other, "unmade", text.to_owned(), advice));
+    }
     let text = match () {
         () if is_made(old) && !is_made(new) => {
             "`creationPolicy: None`: nothing makes its Secret, or keeps it up to date, any more"

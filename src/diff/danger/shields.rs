@@ -258,6 +258,10 @@ pub(super) fn uncovered<'a>(old: &'a Manifest, new: &'a Manifest, around: &Aroun
     for (rule, was) in all(old) {
         let Some((_, is)) = now.iter().find(|(other, _)| *other == rule) else { continue };
         let is_route = new.kind() == "IngressRoute";
+        // That an Ingress has none any more is said of its annotation.
+        if !is_route && is.is_empty() {
+            continue;
+        }
         let gone = was.difference(is).find(|one| guards(&around.model.before, one));
         let comes = is.difference(&was).any(|one| guards(&around.model.after, one));
         let text = match gone.filter(|_| !comes) {

@@ -80,6 +80,8 @@ const GUARDS: [(&str, &str); 11] = [
     ("alb.ingress.kubernetes.io/wafv2-acl-arn", "no firewall looks at requests any more"),
 ];
 
+const VERIFY: &str = "nginx.ingress.kubernetes.io/auth-tls-verify-client";
+
 /// What stood in front of an Ingress and goes.
 pub(super) fn unguarded(old: &Manifest, new: &Manifest) -> Vec<Danger> {
     if new.kind() != "Ingress" {
@@ -97,11 +99,22 @@ pub(super) fn unguarded(old: &Manifest, new: &Manifest) -> Vec<Danger> {
         annotation(new, &other)
     };
     let gone = GUARDS.iter().filter(|(key, _)| annotation(old, key) && !annotation(new, key) && !is_replaced(key));
-    let danger = |(key, what): &(&str, &str)| {
-        let text = format!("`{key}` removed: {what}");
+    let said = |text| {
         Danger::said(Severity::Security, "unprotected", text, "keep the annotation, or what does its work elsewhere")
     };
-    gone.map(danger).collect()
+    let mut found: Vec<Danger> = gone.map(|(key, what)| said(format!("`{key}` removed: {what}"))).collect();
+    // Without it, a certificate is asked for.
+    let asks = |ingress: &Manifest| {
+        let value = |key| word(ingress.object(), &["metadata", "annotations", key]);
+        let is_on = matches!(value(VERIFY), "" | "on");
+        !value("nginx.ingress.kubernetes.io/auth-tls-secret").is_empty() && is_on
+    };
+    let has_secret = annotation(new, "nginx.ingress.kubernetes.io/auth-tls-secret");
+    if asks(old) && !asks(new) && has_secret {
+        let value = word(new.object(), &["metadata", "annotations", VERIFY]);
+        found.push(said(format!("`auth-tls-verify-client: {value}`: clients without a certificate are let in")));
+    }
+    found
 }
 
 /// Where a field says that certificates of those whom requests are sent to are not checked: group, kind, path.

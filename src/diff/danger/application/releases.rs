@@ -70,7 +70,7 @@ pub(super) fn unpinned(old: &Value, new: &Value) -> Option<Danger> {
 }
 
 /// Whether a version of a chart is one of several.
-fn is_range(version: &str) -> bool {
+pub(in crate::diff::danger) fn is_range(version: &str) -> bool {
     let is_sign = |c: char| matches!(c, '*' | '^' | '~' | '<' | '>' | '|' | ',' | ' ');
     let plain = version.trim().split(['-', '+']).next().unwrap_or_default();
     !version.contains("{{")

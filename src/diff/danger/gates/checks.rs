@@ -85,7 +85,8 @@ fn pattern_takes_more(was: &Value, now: &Value) -> bool {
         (Value::Sequence(was), Value::Sequence(now)) => !was.is_empty() && now.is_empty(),
         (Value::Mapping(_) | Value::Sequence(_), now) => now.as_str() == Some("*"),
         (Value::String(was), Value::String(now)) => text_takes_more(was, now),
-        (was, Value::String(now)) => !was.is_null() && now == "*",
+        (Value::Bool(was), Value::String(now)) => text_takes_more(&was.to_string(), now),
+        (Value::Int(was), Value::String(now)) => text_takes_more(&was.to_string(), now),
         _ => false,
     }
 }
@@ -117,9 +118,21 @@ fn text_takes_more(was: &str, now: &str) -> bool {
     let parts = |text: &str| -> Vec<String> { text.split('|').map(|part| part.trim().to_owned()).collect() };
     let (was, now) = (parts(was), parts(now));
     let is_plain = |part: &String| !part.starts_with(['!', '<', '>']) && !part.contains('&') && !part.contains("{{");
+    if let ([was], [now]) = (&was[..], &now[..])
+        && let (Some((sign, from)), Some((other, to))) = (bound(was), bound(now))
+    {
+        return sign == other && if sign == '<' { to > from } else { to < from };
+    }
     let takes = |pattern: &String, text: &String| pattern == text || wildcard(pattern, text);
     let covers = |some: &[String], other: &[String]| other.iter().all(|one| some.iter().any(|part| takes(part, one)));
     was.iter().chain(&now).all(is_plain) && covers(&now, &was) && !covers(&was, &now)
+}
+
+/// A bound of a pattern, and on which side of it a value has to be: `<=3600`.
+fn bound(text: &str) -> Option<(char, f64)> {
+    let sign = text.chars().next().filter(|sign| matches!(sign, '<' | '>'))?;
+    let rest = text.trim_start_matches(['<', '>', '=']).trim();
+    Some((sign, quantity(&Value::from(rest))?))
 }
 
 /// Whether conditions for which a rule denies are met in fewer cases than before.
@@ -214,10 +227,66 @@ pub(super) fn expressions_check_less(was: &Value, now: &Value, list: &str) -> bo
     let is_constant = |one: &String| one == "true" || one == "1 == 1";
     let is_less = |was: &String, now: &String| {
         was != now
-            && (is_constant(now) || now.starts_with(&format!("{was} || ")) || now.ends_with(&format!(" || {was}")))
+            && (is_constant(now)
+                || bounds_take_more(was, now)
+                || now.starts_with(&format!("{was} || "))
+                || now.ends_with(&format!(" || {was}")))
     };
     let goes = after.len() < before.len() && after.iter().all(|one| before.contains(one));
     goes || before.len() == after.len() && before.iter().zip(&after).any(|(was, now)| is_less(was, now))
+}
+
+/// Whether two expressions are the same but for bounds, of which one is wider: `x <= 5` and `x <= 50`.
+fn bounds_take_more(was: &str, now: &str) -> bool {
+    // What is turned round, or depends on something else, is not compared.
+    if [was, now].iter().any(|text| text.contains("!(") || text.contains('?')) {
+        return false;
+    }
+    let (before, after) = (parts(was), parts(now));
+    let is_same = |(one, other): (&(String, Option<f64>), &(String, Option<f64>))| one.0 == other.0;
+    if before.len() != after.len() || !before.iter().zip(&after).all(is_same) {
+        return false;
+    }
+    let mut wider = false;
+    for ((text, from), (_, to)) in before.iter().zip(&after) {
+        let (Some(from), Some(to)) = (from, to) else { continue };
+        let sign = text.trim_end();
+        let is_wider = match () {
+            () if sign.ends_with("<=") || sign.ends_with('<') => to > from,
+            () if sign.ends_with(">=") || sign.ends_with('>') => to < from,
+            () => false,
+        };
+        wider |= is_wider;
+        if !is_wider && to != from {
+            return false;
+        }
+    }
+    wider
+}
+
+/// A text cut at its numbers: what is before each, and it.
+fn parts(text: &str) -> Vec<(String, Option<f64>)> {
+    let mut found = Vec::new();
+    let mut before = String::new();
+    let mut rest = text;
+    while let Some(first) = rest.chars().next() {
+        let is_word = |c: char| c.is_alphanumeric() || matches!(c, '_' | '\'' | '"');
+        let is_part = before.chars().next_back().is_some_and(is_word);
+        let end = rest.find(|c: char| !(c.is_ascii_digit() || c == '.')).unwrap_or(rest.len());
+        let (number, after) = rest.split_at(end);
+        match number.parse() {
+            Ok(number) if first.is_ascii_digit() && !is_part => {
+                found.push((std::mem::take(&mut before), Some(number)));
+                rest = after;
+            }
+            _ => {
+                before.push(first);
+                rest = rest.get(first.len_utf8()..).unwrap_or_default();
+            }
+        }
+    }
+    found.push((before, None));
+    found
 }
 
 /// Images that are verified no more, or by nothing.

@@ -48,10 +48,23 @@ const fn public(name: &'static str) -> Flag {
     Flag { name, is: "false", is_default: true, severity, kind, text, advice }
 }
 
+const fn plain(name: &'static str, is: &'static str) -> Flag {
+    let text = "connections in plain text are taken";
+    let (severity, kind, advice) = (Severity::Security, "unguarded", "keep what encrypts it");
+    Flag { name, is, is_default: false, severity, kind, text, advice }
+}
+
+const fn single(name: &'static str, is: &'static str, is_default: bool) -> Flag {
+    let text = "no other zone takes over when its own fails";
+    let (severity, kind, advice) =
+        (Severity::Other, "fewerCopies", "keep a copy in another zone where it has to go on");
+    Flag { name, is, is_default, severity, kind, text, advice }
+}
+
 /// Reference: docs.aws.amazon.com AmazonRDS, USER_VPC.WorkingWithRDSInstanceinaVPC (`PubliclyAccessible`), USER_DeleteInstance
 /// (`DeletionProtection`, `SkipFinalSnapshot`); AmazonS3, access-control-block-public-access; cloud.google.com sql/docs, configure-ip;
 /// learn.microsoft.com azure, `publicNetworkAccess`.
-const FLAGS: [Flag; 15] = [
+const FLAGS: [Flag; 24] = [
     open("publiclyAccessible", "true"),
     open("publicNetworkAccessEnabled", "true"),
     open("publicNetworkAccess", "Enabled"),
@@ -63,6 +76,15 @@ const FLAGS: [Flag; 15] = [
     public("blockPublicPolicy"),
     public("ignorePublicAcls"),
     public("restrictPublicBuckets"),
+    open("allowBlobPublicAccess", "true"),
+    open("allowNestedItemsToBePublic", "true"),
+    plain("requireSsl", "false"),
+    plain("enableHttpsTrafficOnly", "false"),
+    plain("httpsTrafficOnlyEnabled", "false"),
+    single("multiAz", "false", true),
+    single("multiAZ", "false", true),
+    single("availabilityType", "ZONAL", false),
+    single("zoneRedundant", "false", true),
     unprotected("deletionProtection"),
     unprotected("deletionProtectionEnabled"),
     unprotected("enableDeletionProtection"),
@@ -95,6 +117,8 @@ pub(super) fn changed(old: &Manifest, new: &Manifest) -> Vec<Danger> {
         }
     }
     found.extend(kept(old, new));
+    found.extend(unversioned(old, new));
+    found.extend(upgraded(old, new));
     found.extend(opened(Some(old), new));
     found
 }
@@ -139,6 +163,75 @@ fn kept(old: &Manifest, new: &Manifest) -> Option<Danger> {
         };
         let text = format!("`{name}` {from} → {to}: {what}");
         (to < from).then(|| Danger::said(Severity::DataLoss, "retention", text, "copy what shall be kept first"))
+    })
+}
+
+/// What a bucket or a table keeps of what is written over, and what is so without it.
+///
+/// Reference: docs.aws.amazon.com AmazonS3, Versioning; amazondynamodb, PointInTimeRecovery; cloud.google.com storage docs,
+/// object-versioning.
+const KEPT: [(&str, &str); 4] = [
+    ("versioningConfiguration", "what is written over or deleted is no longer kept"),
+    ("versioning", "what is written over or deleted is no longer kept"),
+    ("pointInTimeRecovery", "it cannot be restored to a time before"),
+    ("pointInTimeRecoverySpecification", "it cannot be restored to a time before"),
+];
+
+fn unversioned(old: &Manifest, new: &Manifest) -> Option<Danger> {
+    let is_on = |object: &Manifest, name: &str| {
+        let is_it = |part: &Value| {
+            let texts = ["enabled", "status", "pointInTimeRecoveryEnabled"];
+            let mut all = texts.iter().flat_map(|key| values(Some(part), key));
+            all.any(|text| matches!(text.as_str(), "true" | "Enabled"))
+        };
+        parts(object.object().get("spec"), name).iter().any(is_it)
+    };
+    let (name, effect) = KEPT.iter().find(|(name, _)| is_on(old, name) && !is_on(new, name))?;
+    let text = format!("`{name}` is off: {effect}");
+    Some(Danger::said(Severity::Other, "unsaved", text, "keep it on for data that may have to come back"))
+}
+
+/// What all fields of a name have.
+fn parts(value: Option<&Value>, name: &str) -> Vec<Value> {
+    let mut found = Vec::new();
+    match value {
+        Some(Value::Mapping(fields)) => {
+            for (key, value) in fields {
+                found.extend((key == name).then(|| value.clone()));
+                found.extend(parts(Some(value), name));
+            }
+        }
+        Some(Value::Sequence(items)) => items.iter().for_each(|item| found.extend(parts(Some(item), name))),
+        _ => {}
+    }
+    found
+}
+
+/// Another major version of a database, for which it is stopped.
+///
+/// Reference: docs.aws.amazon.com AmazonRDS, USER_UpgradeDBInstance.PostgreSQL, USER_UpgradeDBInstance.MySQL: it is not there while it is
+/// upgraded, and cannot go back.
+fn upgraded(old: &Manifest, new: &Manifest) -> Option<Danger> {
+    let text = |object: &Manifest, name: &str| {
+        values(object.object().get("spec"), name).into_iter().next().unwrap_or_default()
+    };
+    // Of MySQL, the first two numbers are its major version.
+    let count = if text(new, "engine").contains("postgres") { 1 } else { 2 };
+    let major = |object: &Manifest| -> Option<Vec<u64>> {
+        let version = text(object, "engineVersion");
+        let numbers: Option<Vec<u64>> = version.split('.').take(count).map(|part| part.parse().ok()).collect();
+        numbers.filter(|all| all.len() == count)
+    };
+    let (from, to) = (major(old)?, major(new)?);
+    let shown = |all: &[u64]| all.iter().map(u64::to_string).collect::<Vec<_>>().join(".");
+    let is_database = new.home_group().starts_with("rds.") || new.home_group().starts_with("database.");
+    (is_database && to > from).then(|| {
+        let text = format!(
+            "version {} → {}: it is stopped while its data are upgraded, and cannot go back",
+            shown(&from),
+            shown(&to)
+        );
+        Danger::said(Severity::Outage, "upgrade", text, "check that there is a backup, and time for it")
     })
 }
 

@@ -58,11 +58,22 @@ pub(super) fn changed(old: &Manifest, new: &Manifest) -> Vec<Danger> {
         let text = format!("`{insync}` {from} → 1: records that one broker alone has count as written");
         found.push(Danger::said(Severity::Other, "fewerCopies", text, "keep 2 where no record may be lost"));
     }
+    let largest = if start.is_empty() { "max.message.bytes" } else { "message.max.bytes" };
+    let bytes = |object: &Manifest| text(object, largest).parse::<i64>().ok();
+    if let (Some(from), Some(to)) = (bytes(old), bytes(new).or(Some(MESSAGE)))
+        && to < from
+    {
+        let text = format!("`{largest}` {from} → {to}: larger records are refused");
+        found.push(Danger::said(Severity::Other, "tooLarge", text, "compare with what producers send"));
+    }
     if !start.is_empty() {
         found.extend(brokers(old, new, &text));
     }
     found
 }
+
+/// How large a batch of records may be by default, in bytes.
+const MESSAGE: i64 = 1_048_588;
 
 /// How long brokers keep records of topics that do not say it themselves.
 fn brokers(old: &Manifest, new: &Manifest, text: &dyn Fn(&Manifest, &str) -> String) -> Option<Danger> {
