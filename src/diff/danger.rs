@@ -328,6 +328,9 @@ fn changed<'a>(old: &'a Manifest, new: &'a Manifest, pair: &Pair<'a>, around: &A
     found.extend(deadlines::changed(old, new));
     found.extend(surroundings::changed(old, new, around));
     found.extend(autoscaling::stuck(old, new));
+    found.extend(autoscaling::evicts(old, new));
+    found.extend(classes::prioritized(old, new));
+    found.extend(mesh::registered(old, new));
     found.extend(certificates::unserving(old, new));
     found.extend(rewrites::conditioned(old, new, around));
     found.extend(shields::unheaded(old, new));

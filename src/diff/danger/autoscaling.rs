@@ -72,6 +72,27 @@ pub(super) fn stuck(old: &Manifest, new: &Manifest) -> Option<Danger> {
     })
 }
 
+/// An autoscaler that evicts Pods from now on to give them other resources.
+///
+/// Reference: kubernetes/autoscaler vertical-pod-autoscaler docs/quickstart, "Update modes".
+pub(super) fn evicts(old: &Manifest, new: &Manifest) -> Option<Danger> {
+    let is_it = (new.home_group(), new.kind()) == ("autoscaling.k8s.io", "VerticalPodAutoscaler");
+    let mode = |object: &'_ Manifest| match word(object.object(), &["spec", "updatePolicy", "updateMode"]) {
+        "" => "Auto".to_owned(),
+        mode => mode.to_owned(),
+    };
+    let evicts = |object: &Manifest| !matches!(mode(object).as_str(), "Off" | "Initial");
+    (is_it && evicts(new) && !evicts(old)).then(|| {
+        let text = format!("`updateMode: {}`: it evicts Pods that run, to give them other resources", mode(new));
+        Danger::said(
+            Severity::Other,
+            "evicts",
+            text,
+            "look at what it recommends first, and keep a PodDisruptionBudget",
+        )
+    })
+}
+
 /// The default of replicas is 1, also where an autoscaler has set another number.
 fn dropped(from: &Value, autoscalers: &[Autoscaler<'_>]) -> Danger {
     let from = match from {

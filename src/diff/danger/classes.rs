@@ -29,6 +29,23 @@ pub(super) fn undefaulted<'a>(old: &'a Manifest, new: Option<&'a Manifest>, arou
     })
 }
 
+/// A class of priority that Pods get which name none.
+///
+/// Reference: kubernetes docs/concepts/scheduling-eviction/pod-priority-preemption, "PriorityClass": `globalDefault`.
+pub(super) fn prioritized(old: &Manifest, new: &Manifest) -> Option<Danger> {
+    let is_it = (new.home_group(), new.kind()) == ("scheduling.k8s.io", "PriorityClass");
+    let is_all = |class: &Manifest| class.object().get("globalDefault").and_then(go_yaml::Value::as_bool) == Some(true);
+    (is_it && is_all(new) && !is_all(old)).then(|| {
+        let text = "`globalDefault: true`: all new Pods that name no class get it, and may displace others".to_owned();
+        Danger::said(
+            Severity::Other,
+            "prioritized",
+            text,
+            "check that no other class is the default, and what it may displace",
+        )
+    })
+}
+
 fn names_none(side: &Side<'_>) -> bool {
     let lacks = |spec: &go_yaml::Value| spec.get("storageClassName").is_none();
     side.all().iter().any(|one| {

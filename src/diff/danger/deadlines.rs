@@ -111,6 +111,11 @@ fn scheduled(old: &Manifest, new: &Manifest) -> Vec<Danger> {
         let advice = "keep `Forbid`, unless two runs may go on at a time";
         found.push(Danger::said(Severity::Other, "concurrent", text, advice));
     }
+    let kept = |object: &Manifest| number(object.object(), &["spec", "failedJobsHistoryLimit"]).unwrap_or(1);
+    if is_cron && kept(new) == 0 && kept(old) > 0 {
+        let text = "`failedJobsHistoryLimit: 0`: a run that fails leaves nothing to look at".to_owned();
+        found.push(Danger::said(Severity::Other, "unseen", text, "keep one that failed"));
+    }
     let starting = |object: &Manifest| number(object.object(), &["spec", "startingDeadlineSeconds"]);
     if let Some(seconds) = starting(new).filter(|seconds| *seconds < 10)
         && starting(old).is_none_or(|was| was >= 10)

@@ -14,7 +14,7 @@ use super::{Around, Danger, Severity, items};
 use crate::diff::model::{Placed, Side, covers, selects, word};
 use crate::manifest::Manifest;
 
-pub(super) use served::{unrouted, unserved};
+pub(super) use served::{registered, unrouted, unserved};
 pub(super) use tls::{is_strict_still, tls};
 
 /// How many workloads are named.

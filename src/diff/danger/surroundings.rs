@@ -4,15 +4,17 @@ use go_yaml::Value;
 
 use super::around::services;
 use super::availability::fewest;
+use super::mounts::{Source, mounts};
 use super::quantity::quantity;
 use super::{Around, Danger, Severity, items};
 use crate::diff::model::pods::{containers, spec};
-use crate::diff::model::word;
+use crate::diff::model::{number, word};
 use crate::manifest::Manifest;
 
 /// What Pods no longer find.
 pub(super) fn changed<'a>(old: &'a Manifest, new: &'a Manifest, around: &Around<'a>) -> Vec<Danger> {
-    let found = [unresolved(old, new), in_memory(old, new), apart(old, new, around)];
+    let found =
+        [unresolved(old, new), in_memory(old, new), apart(old, new, around), unowned(old, new), unpulled(old, new)];
     found.into_iter().flatten().collect()
 }
 
@@ -61,6 +63,45 @@ fn in_memory(old: &Manifest, new: &Manifest) -> Option<Danger> {
         }
     }
     None
+}
+
+/// Files on claims that belong to another user or group than that of the Pods from now on.
+///
+/// Reference: kubernetes docs/tasks/configure-pod-container/security-context, "Configure volume permission": with `fsGroup`, files of
+/// volumes belong to that group.
+fn unowned(old: &Manifest, new: &Manifest) -> Option<Danger> {
+    let of = |object: &Manifest, key: &str| spec(object).and_then(|pods| number(pods, &["securityContext", key]));
+    let is_kept = |source: &Source<'_>| matches!(source, Source::Claim(_) | Source::Template(_));
+    let claims = |object: &'_ Manifest| -> Vec<String> {
+        let all = mounts(object).into_iter().filter(|mount| !mount.is_read_only && is_kept(&mount.source));
+        all.map(|mount| mount.source.to_string()).collect()
+    };
+    let had = claims(old);
+    let claim = claims(new).into_iter().find(|claim| had.contains(claim))?;
+    let (group, user) = ("fsGroup", "runAsUser");
+    let text = match (of(old, group), of(new, group), of(old, user), of(new, user)) {
+        (Some(was), None, _, user) if user != Some(0) => {
+            format!("`{group}: {was}` removed: what its Pods may write on {claim} is what belongs to their user alone")
+        }
+        (before, after, Some(was), Some(now)) if was != now && now != 0 && (before.is_none() || before != after) => {
+            format!("`{user}` {was} → {now}: files on {claim} belong to the user of before")
+        }
+        _ => return None,
+    };
+    let advice = "keep `fsGroup`, or check that its Pods may read and write what is there";
+    Some(Danger::said(Severity::Other, "unowned", text, advice))
+}
+
+/// Images that are no longer pulled.
+///
+/// Reference: kubernetes docs/concepts/containers/images, "Image pull policy".
+fn unpulled(old: &Manifest, new: &Manifest) -> Option<Danger> {
+    let is_never = |container: &Value| word(container, &["imagePullPolicy"]) == "Never";
+    let (name, _) = spec(new).into_iter().flat_map(containers).find(|(name, container)| {
+        is_never(container) && super::before(Some(old), name).is_some_and(|was| !is_never(was))
+    })?;
+    let text = format!("`imagePullPolicy: Never` of `{name}`: it starts on nodes alone that have its image");
+    Some(Danger::said(Severity::Other, "unpulled", text, "keep `IfNotPresent`, unless nodes get images in another way"))
 }
 
 /// A Service that no longer sends one client to one Pod.

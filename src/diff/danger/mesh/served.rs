@@ -8,7 +8,7 @@ use go_yaml::Value;
 use super::NAMED_MAX;
 use crate::diff::danger::around::name;
 use crate::diff::danger::{Around, Danger, Severity, What, items};
-use crate::diff::model::{Placed, Side, Through, is_for, istio_gateways, public_hosts};
+use crate::diff::model::{Placed, Side, Through, is_for, istio_gateways, public_hosts, word};
 use crate::manifest::Manifest;
 
 fn is_gateway(object: &Manifest) -> bool {
@@ -68,6 +68,18 @@ pub(in crate::diff::danger) fn unrouted<'a>(
         if new.is_none() { danger.pruned(pruning) } else { danger }
     };
     gone.into_iter().map(danger).collect()
+}
+
+/// Pods that reach nothing any more but what the mesh knows.
+///
+/// Reference: istio.io docs/reference/config/networking/sidecar, `OutboundTrafficPolicy`: `REGISTRY_ONLY` drops what is to other hosts.
+pub(in crate::diff::danger) fn registered(old: &Manifest, new: &Manifest) -> Option<Danger> {
+    let is_it = (new.home_group(), new.kind()) == ("networking.istio.io", "Sidecar");
+    let mode = |object: &Manifest| word(object.object(), &["spec", "outboundTrafficPolicy", "mode"]) == "REGISTRY_ONLY";
+    (is_it && mode(new) && !mode(old)).then(|| {
+        let text = "`REGISTRY_ONLY`: requests to hosts that are no Service and no ServiceEntry fail".to_owned();
+        Danger::said(Severity::Other, "unresolved", text, "check that each host that Pods ask has a ServiceEntry")
+    })
 }
 
 /// Whether a Gateway takes requests to a host for a VirtualService, or may: it may not be known.

@@ -14,7 +14,7 @@ const NAMED_MAX: usize = 4;
 
 /// Writes that count before another copy has them, halves that both go on, and parts that go.
 pub(super) fn changed(old: &Manifest, new: &Manifest) -> Vec<Danger> {
-    let found = [asynchronous(old, new), partitioned(old, new), removed(old, new)];
+    let found = [asynchronous(old, new), partitioned(old, new), removed(old, new), closer(old, new), alone(old, new)];
     found.into_iter().flatten().collect()
 }
 
@@ -56,6 +56,41 @@ fn partitioned(old: &Manifest, new: &Manifest) -> Option<Danger> {
             "`cluster_partition_handling = ignore`: when nodes do not reach each other, both halves go on, and differ"
                 .to_owned();
         Danger::said(Severity::Other, "fewerCopies", text, "keep `pause_minority`")
+    })
+}
+
+/// Parts of a data centre that may fail at once, the smallest first.
+///
+/// Reference: rook.io docs, ceph-block-pool-crd, `failureDomain`: `host` by default.
+const DOMAINS: [&str; 9] = ["osd", "host", "chassis", "rack", "row", "pdu", "room", "datacenter", "zone"];
+
+/// Copies that may be closer to each other than before.
+fn closer(old: &Manifest, new: &Manifest) -> Option<Danger> {
+    let is_it = new.home_group() == "ceph.rook.io"
+        && matches!(new.kind(), "CephBlockPool" | "CephFilesystem" | "CephObjectStore");
+    let domain = |object: &'_ Manifest| match word(object.object(), &["spec", "failureDomain"]) {
+        "" => "host".to_owned(),
+        domain => domain.to_owned(),
+    };
+    let place = |object: &Manifest| DOMAINS.iter().position(|one| *one == domain(object));
+    (is_it && place(new)? < place(old)?).then(|| {
+        let text = format!("`failureDomain` {} → {}: one that fails may have all copies", domain(old), domain(new));
+        Danger::said(Severity::Other, "fewerCopies", text, "keep copies apart")
+    })
+}
+
+/// Databases whose nodes do not copy each other any more.
+///
+/// Reference: mariadb-operator/mariadb-operator docs/galera.md, replication.md.
+fn alone(old: &Manifest, new: &Manifest) -> Option<Danger> {
+    let is_it = (new.home_group(), new.kind()) == ("k8s.mariadb.com", "MariaDB");
+    let is_on = |object: &Manifest| {
+        let flag = |key| object.object().at(&["spec", key, "enabled"]).and_then(Value::as_bool) == Some(true);
+        flag("galera") || flag("replication")
+    };
+    (is_it && is_on(old) && !is_on(new)).then(|| {
+        let text = "nodes no longer copy each other: each has data of its own".to_owned();
+        Danger::said(Severity::Outage, "fewerCopies", text, "keep one way by which they copy each other")
     })
 }
 
