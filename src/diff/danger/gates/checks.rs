@@ -243,8 +243,9 @@ fn bounds_take_more(was: &str, now: &str) -> bool {
         return false;
     }
     let (before, after) = (parts(was), parts(now));
-    let is_same = |(one, other): (&(String, Option<f64>), &(String, Option<f64>))| one.0 == other.0;
-    if before.len() != after.len() || !before.iter().zip(&after).all(is_same) {
+    let texts =
+        |parts: &[(String, Option<f64>)]| -> Vec<String> { parts.iter().map(|(text, _)| text.clone()).collect() };
+    if texts(&before) != texts(&after) {
         return false;
     }
     let mut wider = false;
