@@ -5,7 +5,7 @@ use std::collections::{BTreeSet, HashMap, HashSet};
 use std::fmt;
 
 use dry_files::diag::more::listed;
-use dry_files::diag::{Diagnostic, Span, shown};
+use dry_files::diag::{Diagnostic, Severity, Span, shown};
 
 /// How many Applications are named with a mistake that they share, and how many places.
 const NAMES_MAX: usize = 3;
@@ -24,6 +24,11 @@ impl Cause {
     /// Whether it is an error.
     pub(crate) fn is_error(&self) -> bool {
         self.diagnostic.is_error()
+    }
+
+    /// How bad it is: an error, or a warning.
+    pub(crate) fn severity(&self) -> Severity {
+        self.diagnostic.severity
     }
 
     /// What is wrong, in whichever Application.
@@ -84,14 +89,6 @@ fn together(group: Vec<(Diagnostic, Vec<String>)>) -> Vec<Cause> {
     let also_at = diagnostics.filter_map(|diagnostic| diagnostic.span).collect();
     let first = Diagnostic { severity: severity.unwrap_or(first.severity), ..first };
     vec![Cause { diagnostic: of(first, &names), also_at }]
-}
-
-/// Each mistake once, with all the Applications that failed by it; errors first. One that is an error for a branch, and a
-/// warning for all that read the same file, is an error.
-pub(super) fn merged<'a>(all: impl Iterator<Item = &'a Diagnostic>) -> Vec<Diagnostic> {
-    let mut merged: Vec<_> = found(all).into_iter().map(|(diagnostic, names)| of(diagnostic, &names)).collect();
-    merged.sort_by_key(|diagnostic| std::cmp::Reverse(diagnostic.severity));
-    merged
 }
 
 /// Each mistake once, with the names of the Applications that failed by it, as they come.
@@ -162,7 +159,7 @@ mod tests {
         let mistakes: Vec<Diagnostic> =
             (0..6).map(|n| Diagnostic::error("no such file").of(format!("app-{n}"))).collect();
         let warning = Diagnostic::warning("odd");
-        let merged = merged([&warning].into_iter().chain(&mistakes).chain([&mistakes[0]]));
+        let merged = causes([&warning].into_iter().chain(&mistakes).chain([&mistakes[0]]));
         let text: Vec<String> = merged.iter().map(ToString::to_string).collect();
         assert_eq!(text, ["error: no such file\n  = application: app-0, app-1, app-2 and 3 more", "warning: odd"]);
     }

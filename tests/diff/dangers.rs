@@ -222,3 +222,24 @@ fn what_to_do_about_several_dangers_is_said_once() {
 ";
     assert!(shown.contains(expected), "{shown}");
 }
+
+#[test]
+fn what_to_do_about_several_dangers_is_said_once_in_markdown_and_on_the_page_too() {
+    let clone = clone();
+    let budget = |name: &str, allowed: &str| {
+        format!(
+            "apiVersion: policy/v1\nkind: PodDisruptionBudget\nmetadata: {{name: {name}}}\nspec: {{{allowed}, selector: {{matchLabels: {{app: {name}}}}}}}\n"
+        )
+    };
+    commit_web(&clone, &[budget("a", "maxUnavailable: 1"), budget("b", "maxUnavailable: 1")]);
+    clone.push().success();
+    commit_web(&clone, &[budget("a", "maxUnavailable: 0"), budget("b", "minAvailable: 100%")]);
+    let advice = "allow at least one disruption, or run more replicas";
+    for args in [&["diff"][..], &["diff", "--markdown"]] {
+        let shown = clone.hydrate(args).exits(1).stdout;
+        assert_eq!(shown.matches(advice).count(), 1, "{args:?}: {shown}");
+    }
+    clone.hydrate(&["diff", "--html", "page.html"]).exits(1);
+    let page = clone.file("page.html").expect("written");
+    assert_eq!(page.matches(advice).count(), 1, "{page}");
+}

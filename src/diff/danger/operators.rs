@@ -253,6 +253,7 @@ fn retention(old: &Manifest, new: &Manifest) -> Vec<Danger> {
         let Some(from) = value(old).or((key == "retention.bytes").then_some(-1)) else { continue };
         if from < 0 || to < from {
             let from = if from < 0 { "no limit".to_owned() } else { from.to_string() };
+            let to = if goes().is_some() { format!("{to}, the default of brokers") } else { to.to_string() };
             let text = format!("`{key}` {from} → {to}: records beyond it are deleted");
             found.push(Danger::said(Severity::DataLoss, "retention", text, "copy what shall be kept first"));
         }

@@ -6,7 +6,7 @@ use go_yaml::Value;
 
 use super::{Around, Danger, Severity, items};
 use crate::diff::model::pods::spec;
-use crate::diff::model::{Placed, Side, Thing, ingress_service, word};
+use crate::diff::model::{Placed, Side, Thing, ingress_class, ingress_service, word};
 use crate::manifest::Manifest;
 
 /// Annotations of Ingresses by which Pods get other requests: the key, what it is without it, and what is so for Pods that need it.
@@ -35,8 +35,10 @@ enum Change {
 
 /// An Ingress or a route by which the same Pods get other requests for what it matched before.
 pub(super) fn changed<'a>(old: &'a Manifest, new: &'a Manifest, around: &Around<'a>) -> Vec<Danger> {
+    // Another controller has annotations of its own.
+    let is_other = new.kind() == "Ingress" && ingress_class(old.object()) != ingress_class(new.object());
     let kept = kept(old, new, around);
-    if kept.is_empty() {
+    if kept.is_empty() || is_other {
         return Vec::new();
     }
     match (new.home_group(), new.kind()) {

@@ -22,7 +22,7 @@ use super::repeats::{Before, Repeats};
 use super::{ApplicationDiff, Changes, DangerGroup, EnvironmentDiff, LikeEnvironment, Overview, noise_text, rows};
 use crate::argo::AppName;
 use crate::diff::{self, Change, ObjectDiff, ObjectName};
-use crate::show::causes::merged;
+use crate::show::causes::causes;
 use crate::show::screened;
 use crate::show::text::short;
 use model::{Alike, Application, Danger, Environment, Image, Like, Member, Mistake, Object, Page, Tag};
@@ -51,7 +51,7 @@ pub(crate) fn html(changes: &Changes) -> String {
     templates.set_auto_escape_callback(|_| AutoEscape::Html);
     templates.add_filter("length", minijinja::filters::length);
     templates.add_filter("safe", minijinja::filters::safe);
-    let diagnostics = merged(changes.diagnostics());
+    let diagnostics = causes(changes.diagnostics());
     let diagnostics = diagnostics.iter();
     let page = Page {
         title: title(changes),
@@ -61,7 +61,7 @@ pub(crate) fn html(changes: &Changes) -> String {
         script: SCRIPT,
         script_hash: hash(SCRIPT),
         diagnostics: diagnostics
-            .map(|one| Mistake { severity: one.severity.to_string(), text: one.to_string() })
+            .map(|one| Mistake { severity: one.severity().to_string(), text: one.to_string() })
             .collect(),
         inputs: changes.inputs.iter().map(|input| printable(&input.to_string())).collect(),
         overall: overall(changes).unwrap_or_default(),

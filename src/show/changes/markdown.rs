@@ -15,7 +15,7 @@ use super::repeats::{Here, Repeats};
 use super::{Changes, EnvironmentDiff, Overview, room};
 use crate::diff::{Change, Severity};
 use crate::preview::is_production;
-use crate::show::causes::merged;
+use crate::show::causes::causes;
 use escape::{clipped, code, escaped, fenced, html};
 
 /// How many environments, images, dangers and mistakes are shown; the rest is counted.
@@ -216,7 +216,7 @@ fn head(changes: &Changes, limit: usize) -> String {
         }
         more(&mut text, images.len(), "images");
     }
-    let diagnostics = merged(changes.diagnostics());
+    let diagnostics = causes(changes.diagnostics());
     if !diagnostics.is_empty() {
         let all: Vec<String> =
             diagnostics.iter().take(SHOWN_MAX).map(|diagnostic| clipped(&diagnostic.to_string())).collect();

@@ -46,9 +46,11 @@ pub(in crate::diff::danger) fn changed(old: &Manifest, new: &Manifest) -> Vec<Da
     for (key, default) in TRACKING {
         let of = |config: &Manifest| match value(config, key).as_str() {
             "" => default.to_owned(),
+            // It writes the label for others alone.
+            "annotation+label" => "annotation".to_owned(),
             text => text.to_owned(),
         };
-        let is_by_label = |config: &Manifest| value(config, TRACKING[0].0).contains("label");
+        let is_by_label = |config: &Manifest| value(config, TRACKING[0].0) == "label";
         let counts = key != "application.instanceLabelKey" || is_by_label(old) && is_by_label(new);
         if of(old) != of(new) && counts {
             let text = format!(

@@ -113,7 +113,9 @@ pub(super) fn untrusted<'a>(old: &'a Manifest, new: &'a Manifest, around: &Aroun
     let lacked = was.iter().filter(is_lost).count();
     let why = match (annotated(old), annotated(new)) {
         (_, true) => return None,
-        (true, false) if lacking > 0 => "nothing sets `caBundle` any more: once its certificate is another one",
+        (true, false) if lacking > 0 => {
+            "nothing here sets `caBundle` any more: once its certificate is another one, and its controller does not set it"
+        }
         (false, false) if lacking > lacked && was.len() == now.len() => {
             "`caBundle` removed: unless its controller sets it"
         }
