@@ -96,6 +96,17 @@ pub(super) fn changed(old: &Manifest, new: &Manifest) -> Vec<Danger> {
             "keep it to a change that needs it, with the annotation `kustomize.toolkit.fluxcd.io/force` on its object";
         found.push(Danger::said(Severity::Other, "replaces", text, advice));
     }
+    let is_plain = |object: &Manifest| word(object.object(), &["spec", "url"]).starts_with("http://");
+    let is_secret = |object: &Manifest| word(object.object(), &["spec", "url"]).starts_with("https://");
+    if is_secret(old) && is_plain(new) {
+        let text = "`url` is one of plain HTTP: who is between may give Flux something else".to_owned();
+        found.push(Danger::said(
+            Severity::Security,
+            "unchecked",
+            text,
+            "keep HTTPS for sources outside of the cluster",
+        ));
+    }
     if starts("insecure") {
         let text = "`insecure: true`: its source is fetched over plain HTTP".to_owned();
         found.push(Danger::said(Severity::Security, "unchecked", text, "keep it to sources inside of the cluster"));

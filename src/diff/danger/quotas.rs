@@ -173,7 +173,46 @@ pub(super) fn limit_range<'a>(old: Option<&'a Manifest>, new: &'a Manifest, arou
         Danger::said(Severity::Outage, "quota", text, advice)
     };
     let beyond = now.filter(|beyond| !was.contains(beyond)).map(danger);
-    beyond.chain(defaults(old, new, around)).collect()
+    beyond.chain(defaults(old, new, around)).chain(ratio(old, new, around)).collect()
+}
+
+/// Limits that are more times what is asked for than they may be.
+///
+/// Reference: kubernetes docs/concepts/policy/limit-range; API LimitRangeItem `maxLimitRequestRatio`.
+fn ratio<'a>(old: Option<&'a Manifest>, new: &'a Manifest, around: &Around<'a>) -> Option<Danger> {
+    let over = |range: &Manifest, side: &Side<'_>, namespace: &str, resource: &str| -> BTreeSet<String> {
+        let limits = items(range.object(), &["spec", "limits"]).iter();
+        let mut limits = limits.filter(|limit| word(limit, &["type"]) == "Container");
+        let most = limits.find_map(|limit| limit.at(&["maxLimitRequestRatio", resource]).and_then(quantity));
+        let is_over = |container: &Value| {
+            let part = |what: &str| container.at(&["resources", what, resource]).and_then(quantity);
+            match (part("limits"), part("requests"), most) {
+                (Some(limit), Some(asked), Some(most)) => limit > asked * most * (1.0 + 1e-9),
+                _ => false,
+            }
+        };
+        let has = |one: &Placed<'_>| {
+            spec(one.manifest).into_iter().flat_map(running).any(|(_, container)| is_over(container))
+        };
+        side.workloads(namespace).filter(has).map(around::name).collect()
+    };
+    for resource in ["memory", "cpu"] {
+        let namespace = around.after(new).namespace;
+        let had =
+            old.map(|old| over(old, &around.model.before, around.before(old).namespace, resource)).unwrap_or_default();
+        let has = over(new, &around.model.after, namespace, resource);
+        let names: BTreeSet<&String> = has.difference(&had).collect();
+        if !names.is_empty() {
+            let its = if names.len() == 1 { "its" } else { "their" };
+            let text = format!(
+                "the limit of {resource} of {} is more times what it asks for than `maxLimitRequestRatio`: {its} Pods are not made any more",
+                listed(names, NAMED_MAX)
+            );
+            let advice = "keep the ratio of what runs";
+            return Some(Danger::said(Severity::Outage, "quota", text, advice));
+        }
+    }
+    None
 }
 
 /// A limit by default that containers without one get: those that ask for more are refused, and others get no more.

@@ -314,12 +314,16 @@ fn verifies_less(was: &[Value], now: &[Value]) -> Vec<String> {
             if before > 0 && after < before {
                 found.push(format!("`{list}` of rule `{{rule}}` removed: fewer signatures are asked for"));
             }
-            let counts = |one: &Value| -> Option<i64> {
-                items(one, &[list]).iter().map(|one| number(one, &["count"])).try_fold(0, |sum, one| Some(sum + one?))
-            };
-            if before == after && counts(was).zip(counts(now)).is_some_and(|(was, now)| now < was) {
+            // Without a count, all of the entries have to have signed.
+            let needed =
+                |one: &Value| number(one, &["count"]).or_else(|| i64::try_from(items(one, &["entries"]).len()).ok());
+            let sum = |one: &Value| items(one, &[list]).iter().filter_map(needed).sum::<i64>();
+            if before == after && sum(now) < sum(was) && sum(now) > 0 {
                 found.push(format!("`{list}` of rule `{{rule}}` ask for fewer signatures"));
             }
+        }
+        if signers_take_more(was.get("attestors"), now.get("attestors")) {
+            found.push("`attestors` of rule `{rule}` take signatures of more".to_owned());
         }
         for key in ["required", "verifyDigest"] {
             let is_off = |one: &Value| one.get(key).and_then(Value::as_bool) == Some(false);
@@ -329,6 +333,24 @@ fn verifies_less(was: &[Value], now: &[Value]) -> Vec<String> {
         }
     }
     found
+}
+
+/// Whether who may sign is written as a pattern that takes more, at the places of before.
+fn signers_take_more(was: Option<&Value>, now: Option<&Value>) -> bool {
+    match (was, now) {
+        (Some(Value::Mapping(was)), Some(Value::Mapping(now))) => was.iter().any(|(key, was)| {
+            let is_name = matches!(key.as_str(), "subject" | "issuer");
+            match (was, now.get(key)) {
+                (Value::String(was), Some(Value::String(now))) if is_name => text_takes_more(was, now),
+                (Value::String(_), None) => is_name,
+                (was, now) => signers_take_more(Some(was), now),
+            }
+        }),
+        (Some(Value::Sequence(was)), Some(Value::Sequence(now))) if was.len() == now.len() => {
+            was.iter().zip(now).any(|(was, now)| signers_take_more(Some(was), Some(now)))
+        }
+        _ => false,
+    }
 }
 
 /// Lists of parameters of Gatekeeper's constraints by their names: what they let through, and what they ask for or refuse.
