@@ -337,7 +337,7 @@ fn changed<'a>(old: &'a Manifest, new: &'a Manifest, pair: &Pair<'a>, around: &A
     found.extend(nodes::untaken(old, new, around));
     found.extend(nodes::unmade(old, new));
     found.extend(monitors::unread(old, new, around));
-    found.extend(monitors::untold(old, new));
+    found.extend(monitors::unsent(old, new));
     found.extend(rewrites::changed(old, new, around));
     found.extend(secrets::unmade(old, new));
     found.extend(secrets::opened(old, new));

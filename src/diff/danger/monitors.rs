@@ -118,14 +118,14 @@ fn reads_less<'a>(old: &'a Manifest, new: &'a Manifest, around: &Around<'a>) -> 
     })
 }
 
-/// Alerts that reached somebody and reach nobody any more.
+/// Alerts that somebody got, and that no one gets any more.
 ///
-/// Reference: prometheus.io docs, alerting/configuration, `route`: a receiver without any way to tell somebody tells nobody.
-pub(super) fn untold(old: &Manifest, new: &Manifest) -> Option<Danger> {
+/// Reference: prometheus.io docs, alerting/configuration, `route`: a receiver without any integration sends nothing.
+pub(super) fn unsent(old: &Manifest, new: &Manifest) -> Option<Danger> {
     if (new.home_group(), new.kind()) != (GROUP, "AlertmanagerConfig") {
         return None;
     }
-    let (was, now) = (told(old), told(new));
+    let (was, now) = (sent(old), sent(new));
     let lost = |(route, receiver): &(&String, &String)| {
         now.get(*route).is_some_and(|to| to.is_empty() && !receiver.is_empty())
     };
@@ -138,7 +138,7 @@ pub(super) fn untold(old: &Manifest, new: &Manifest) -> Option<Danger> {
 }
 
 /// Each route by what it is for, with its receiver where that sends alerts somewhere.
-fn told(config: &Manifest) -> BTreeMap<String, String> {
+fn sent(config: &Manifest) -> BTreeMap<String, String> {
     let spec = config.object().get("spec").cloned().unwrap_or_default();
     let sends = |receiver: &&Value| {
         let mut fields = receiver.as_mapping().into_iter().flatten();
@@ -164,7 +164,7 @@ fn routes(
         "" => inherited,
         name => name,
     };
-    let told = if sending.contains(receiver) { receiver } else { "" };
-    found.insert(place.clone(), told.to_owned());
+    let sent = if sending.contains(receiver) { receiver } else { "" };
+    found.insert(place.clone(), sent.to_owned());
     items(route, &["routes"]).iter().for_each(|one| routes(Some(one), &place, receiver, sending, found));
 }

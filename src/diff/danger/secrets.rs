@@ -63,7 +63,7 @@ pub(super) fn opened(old: &Manifest, new: &Manifest) -> Option<Danger> {
     };
     (is_store && is_open(new) && !is_open(old)).then(|| {
         let text =
-            "`conditions` let every namespace read by it: whoever may make an ExternalSecret has what it may read"
+            "`conditions` let every namespace read by it: those who may make an ExternalSecret there have what it may read"
                 .to_owned();
         Danger::said(Severity::Security, "unguarded", text, "keep the namespaces that may use it")
     })

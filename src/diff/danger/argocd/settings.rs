@@ -89,7 +89,7 @@ fn everywhere(old: &Manifest, new: &Manifest) -> Option<Danger> {
         word(config.object(), &["data", "application.namespaces"]).split(',').any(|one| one.trim() == "*")
     };
     (is_all(new) && !is_all(old)).then(|| {
-        let text = "`application.namespaces: *`: whoever may make Applications in any namespace deploys by Argo CD, as far as `sourceNamespaces` of AppProjects let them".to_owned();
+        let text = "`application.namespaces: *`: those who may make Applications in any namespace deploy by Argo CD, as far as `sourceNamespaces` of AppProjects let them".to_owned();
         Danger::said(Severity::Security, "widened", text, "keep it to namespaces whose users are meant to deploy")
     })
 }
