@@ -48,15 +48,6 @@ fn deployed((old, new): (&Value, &Value), around: &Around<'_>) -> Vec<Danger> {
         let advice = "keep it false: Argo CD then refuses to prune all of them";
         dangers.push(Danger::said(Severity::Other, "allowsEmpty", text, advice));
     }
-    let is_automated = |application: &Value| {
-        let automated = application.at(&["spec", "syncPolicy", "automated"]).filter(|one| !one.is_null());
-        automated.is_some_and(|one| one.get("enabled").and_then(Value::as_bool) != Some(false))
-    };
-    if is_automated(old) && !is_automated(new) {
-        let text = "is no longer synced by itself: what changes in git waits until somebody syncs it".to_owned();
-        let advice = "keep `automated`, unless somebody is meant to sync it";
-        dangers.push(Danger::said(Severity::Other, "paused", text, advice));
-    }
     if !has_option(old, "Validate=false") && has_option(new, "Validate=false") {
         let text = "`Validate=false`: fields that the API server does not know are left out in silence".to_owned();
         let advice = "keep it to the annotations of objects that need it";

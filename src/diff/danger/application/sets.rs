@@ -20,9 +20,6 @@ pub(super) fn changed(old: &Value, new: &Value, around: &Around<'_>) -> Vec<Dang
     let templates = [template(old), template(new)];
     let mut dangers = deployed((&templates[0], &templates[1]), around);
     dangers.retain_mut(|danger| may_be(&mut danger.what));
-    // A patch may set what the template no longer has.
-    let is_patched = word(new, &["spec", "templatePatch"]).contains("automated");
-    dangers.retain(|danger| danger.kind() != "paused" || !is_patched);
     let renamed = renamed((old, new), &templates);
     // What is named otherwise is another Application.
     dangers.retain(|danger| renamed.is_none() || danger.kind() != "releaseRenamed");
