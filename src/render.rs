@@ -50,7 +50,7 @@ use std::time::{Duration, Instant};
 
 use crate::argo::{Application, BranchName, Drawn, Profile, RuleSet, SeedIdentities, Variable};
 use crate::manifest::{Key, Manifest};
-use crate::settings::{self, RendererName, Seeds};
+use crate::settings::{self, BuildOptions, RendererName, Seeds};
 use crate::versions::Tools as Versions;
 use confine::Runner;
 use dry_files::diag::Diagnostic;
@@ -127,6 +127,8 @@ pub struct Context<'a> {
     pub dry_commit: &'a str,
     /// What renders charts and kustomizations.
     pub renderer: RendererName,
+    /// Options of all builds of kustomizations.
+    pub build_options: &'a BuildOptions,
     /// Template functions that may run although their results differ.
     pub nondeterministic: &'a [String],
     /// What those draw from.

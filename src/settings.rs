@@ -15,6 +15,7 @@
 //! | `seed`, `seed.kept` | [`Seeds`], which are never shown |
 
 pub(crate) mod argocd_cm;
+mod build_options;
 mod by_branch;
 mod deserialize;
 pub(crate) mod edit;
@@ -47,6 +48,7 @@ use inputs::InputsDir;
 
 use crate::versions::Kubernetes;
 
+pub(crate) use build_options::{BuildOptions, KustomizeSettings};
 use by_branch::ByBranch;
 pub(crate) use error::SettingsError;
 pub(crate) use frozen::{Freeze, Frozen};
@@ -172,6 +174,9 @@ pub(crate) struct Settings {
     /// What renders Helm charts and kustomizations.
     #[serde(skip_serializing_if = "is_default")]
     pub renderer: RendererName,
+    /// What is said of Kustomize.
+    #[serde(skip_serializing_if = "is_default")]
+    pub kustomize: KustomizeSettings,
     /// Who makes the hydrated commits; `git-hydrate` while it is not set.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub author: Option<Author>,

@@ -172,14 +172,18 @@ fn a_hundred_applications_come_to_be_hydrated_without_being_edited() {
         "  nondeterministic:  # Applications that need it: randAlphaNum: 2\n  - randAlphaNum\n",
         "20 Applications need what is not in this repository: git hydrate vendor\n",
         "78 of 100 Applications would hydrate (of the 100, 30 are made by ApplicationSets and other Applications)\n",
-        &format!("  git hydrate adopt --branch-pattern '{BY_LABEL}' --write"),
+        &format!(
+            "  git hydrate adopt --branch-pattern '{BY_LABEL}' --branch-pattern environments/main --write --vendor"
+        ),
     ] {
         assert!(told.contains(expected), "{expected}: {told}");
     }
     assert!(clone.git(&["for-each-ref", "refs/hydrate"]).is_empty() && clone.git(&["status", "--short"]).is_empty());
     let mut shown = vec![told];
     let told = adopt(&clone, &["--repo-url", URL]).exits(1).stdout;
-    let next = format!("  git hydrate adopt --branch-pattern '{BY_LABEL}' --repo-url {URL} --write");
+    let next = format!(
+        "  git hydrate adopt --branch-pattern '{BY_LABEL}' --branch-pattern environments/main --repo-url {URL} --write"
+    );
     assert!(told.contains(&next), "{told}");
     let refused = adopt(&clone, &["--write"]).exits(2).stderr;
     assert!(refused.contains("give a --branch-pattern"), "{refused}");
@@ -191,7 +195,7 @@ fn a_hundred_applications_come_to_be_hydrated_without_being_edited() {
         "environments/prod  41 of 62 Applications hydrate\n",
         "1 Application is not right as it is written\n  argocd/odd/unlabelled.yaml:4:9: the proposed rule: `branch`: it uses a value that does not exist: `labels.env`\n",
         "  onFailure: application  # else 77 Applications wait for others of their branches that fail\n",
-        "  git hydrate config set seeds new ",
+        "  git hydrate vendor --commit ",
         "  git push origin HEAD:main refs/hydrate/config",
     ] {
         assert!(told.contains(expected), "{expected}: {told}");
@@ -212,7 +216,8 @@ fn a_hundred_applications_come_to_be_hydrated_without_being_edited() {
     // The server does the same.
     let applications = clone.git(&["rev-parse", "HEAD"]);
     clone.commit("vendor", &[]);
-    clone.hydrate(&["config", "set", "seeds", "new"]).success();
+    // A seed is there.
+    clone.hydrate(&["config", "set", "seeds", "new"]).exits(2);
     let pushed =
         clone.run("git", &["push", "origin", "HEAD:main", "refs/hydrate/config"]).success().remote().join("\n");
     assert!(pushed.contains("environments/dev") && pushed.contains("environments/prod"), "{pushed}");

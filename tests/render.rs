@@ -72,6 +72,7 @@ fn render_all(
         profile,
         dry_commit: COMMIT,
         renderer,
+        build_options: &Default::default(),
         nondeterministic: &[],
         seeds: &Default::default(),
         identities: &Default::default(),

@@ -5,6 +5,7 @@ mod admin;
 mod adopt;
 mod adopt_compare;
 mod adopt_files;
+mod adopt_repositories;
 mod after_move;
 mod afternoon;
 mod app_of_apps;

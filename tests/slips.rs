@@ -149,6 +149,7 @@ fn context(files: &MemoryFiles, profile: Profile) -> Context<'_> {
         profile,
         dry_commit: COMMIT,
         renderer: RendererName::Native,
+        build_options: Box::leak(Box::default()),
         nondeterministic: &[],
         // Empty, and for the whole run of the tests.
         seeds: Box::leak(Box::default()),

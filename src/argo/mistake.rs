@@ -173,7 +173,8 @@ impl Mistake {
             | Mistake::RefName { .. }
             | Mistake::PathIsFile { .. } => return None,
             Mistake::OfRule { is_proposed: true, .. } => {
-                "choose another --branch-pattern, or add a rule before it for this Application: git hydrate config edit"
+                "choose another --branch-pattern, give a further one for what it has no branch for, or add a rule before it for this \
+                 Application: git hydrate config edit"
                     .to_owned()
             }
             Mistake::OfRule { .. } => {

@@ -62,6 +62,12 @@ impl Rule {
         Written::leaving_plugins(names).try_into()
     }
 
+    /// This rule, for the Applications of these names, or of a file: any names where none are given.
+    pub(crate) fn of(&self, names: impl IntoIterator<Item = String>, file: Option<&RepoPath>) -> Self {
+        let written = self.written.of(names.into_iter().collect(), file.map(RepoPath::as_str));
+        Self::try_from(written).unwrap_or_else(|_| self.clone())
+    }
+
     /// Whether it is for every plain Application.
     pub fn is_for_all(&self) -> bool {
         self.written.is_for_all()

@@ -14,7 +14,7 @@ use dry_files::path::RepoPath;
 use super::check::Site;
 use super::clone::{self, Clone, is_server, most_named};
 use super::screen::Screen;
-use super::{Outcome, WrongUse, config, output};
+use super::{Outcome, WrongUse, config, output, vendor};
 use crate::argo::{BranchName, Rule};
 use crate::inspect;
 use crate::inspect::{Adoption, Asked, Tree};
@@ -45,13 +45,14 @@ const NAME_PATTERN: &str = "{{ name }}";
 /// refused while an ApplicationSet that is to go owns live Applications among the files.
 ///
 /// Exit code: 0 when everything hydrates (or is the same), 1 when something does not (or is not), 2 after an error.
-#[derive(Debug, clap::Args)]
+#[derive(Debug, Clone, clap::Args)]
 #[command(mut_arg("branch", most_named))]
 #[command(after_help = "\
 in a clone
   git hydrate adopt                                                        what would hydrate, and patterns that fit
   git hydrate adopt --branch-pattern 'environments/{{ labels.env }}'         which Application would go where
   git hydrate adopt --branch-pattern 'environments/{{ labels.env }}' --write writes the settings
+  git hydrate adopt --write --vendor                                         and brings and commits what is needed from elsewhere
   git hydrate adopt --write-source-hydrator --dry-run                      what editing the files would change
   git hydrate adopt --compare ../live                                      what runs, beside what would be hydrated
 on a server
@@ -68,9 +69,10 @@ pub(super) struct Arguments {
     /// hydrator and the profile is another one.
     #[arg(long)]
     yes: bool,
-    /// The branch of each plain Application: a template as in the setting `rules`.
+    /// The branch of each plain Application: a template as in the setting `rules`. May be given more than once: a further one is for
+    /// those that the ones before have no branch for.
     #[arg(long, value_name = "TEMPLATE")]
-    branch_pattern: Option<String>,
+    branch_pattern: Vec<String>,
     /// The directory of each plain Application on its branch: a template as in the setting `rules`.
     #[arg(long, value_name = "TEMPLATE", default_value = NAME_PATTERN, requires = "branch_pattern")]
     path_pattern: String,
@@ -84,6 +86,9 @@ pub(super) struct Arguments {
     /// Write the settings.
     #[arg(long)]
     write: bool,
+    /// Bring what is needed from elsewhere, too, as `git hydrate vendor --keep-going` does, and commit it.
+    #[arg(long, requires = "write")]
+    vendor: bool,
     /// Compare what would be hydrated with what runs: files that `kubectl get -o yaml` (or `-o json`) or `argocd app manifests`
     /// wrote. What only the API server adds does not count.
     #[arg(long, value_name = "DIR|FILE", conflicts_with_all = ["write", "write_source_hydrator"])]
@@ -104,7 +109,7 @@ impl Arguments {
     fn is_of_clone(&self) -> bool {
         let Self { branch_pattern, repo_url, root, write, write_source_hydrator, compare, .. } = self;
         let is_edit = *write || *write_source_hydrator || compare.is_some();
-        branch_pattern.is_some() || !repo_url.is_empty() || !root.is_empty() || is_edit
+        !branch_pattern.is_empty() || !repo_url.is_empty() || !root.is_empty() || is_edit
     }
 }
 
@@ -139,13 +144,13 @@ fn propose(arguments: &Arguments, json: bool) -> anyhow::Result<Outcome> {
     let branch = branch.map_err(|error| WrongUse(format!("--branch: {error}")))?;
     let clone = Clone::open(&arguments.clone)?;
     let asked = Asked {
-        rule: rule(arguments)?,
+        rules: rules(arguments)?,
         repo_urls: arguments.repo_url.clone(),
         remote_url: clone.remote_url(),
         roots: roots(&arguments.root)?,
     };
     let next = Ask {
-        rule: arguments.branch_pattern.clone(),
+        patterns: arguments.branch_pattern.clone(),
         options: options(arguments),
         remote: clone.remote().map(str::to_owned),
         branch: clone.dry_branch().ok(),
@@ -171,8 +176,13 @@ fn propose(arguments: &Arguments, json: bool) -> anyhow::Result<Outcome> {
     }
     let adoption = site.with_tree(branch, |tree, renderers| inspect::adopt(tree, renderers, &asked, &progress));
     progress.clear();
-    let adoption = adoption?;
-    let written = arguments.write && write(&site, &adoption)?;
+    let mut adoption = adoption?;
+    let written = arguments.write && write(&site, &mut adoption)?;
+    if arguments.vendor && !adoption.inputs.is_empty() {
+        vendor::run(&vendor::Arguments::to_commit(arguments.clone.branch.clone()), false)?;
+        let rest = Arguments { branch_pattern: Vec::new(), write: false, vendor: false, ..arguments.clone() };
+        return propose(&rest, json);
+    }
     if json {
         output::print_json(&serde_json::json!({ "written": written, "adoption": adoption }))?;
     } else {
@@ -182,11 +192,13 @@ fn propose(arguments: &Arguments, json: bool) -> anyhow::Result<Outcome> {
     Ok(if adoption.is_success() { Outcome::Done } else { Outcome::Found })
 }
 
-/// The rule that is asked for.
-fn rule(arguments: &Arguments) -> anyhow::Result<Option<Rule>> {
-    let Some(branch) = &arguments.branch_pattern else { return Ok(None) };
-    let rule = Rule::of_all(branch, &arguments.path_pattern);
-    Ok(Some(rule.map_err(|error| WrongUse(format!("--branch-pattern, --path-pattern: {error}")))?))
+/// The rules that are asked for.
+fn rules(arguments: &Arguments) -> anyhow::Result<Vec<Rule>> {
+    let rule = |branch: &String| {
+        let rule = Rule::of_all(branch, &arguments.path_pattern);
+        rule.map_err(|error| WrongUse(format!("--branch-pattern, --path-pattern: {error}")).into())
+    };
+    arguments.branch_pattern.iter().map(rule).collect()
 }
 
 fn roots(given: &[PathBuf]) -> anyhow::Result<Vec<RepoPath>> {
@@ -197,8 +209,8 @@ fn roots(given: &[PathBuf]) -> anyhow::Result<Vec<RepoPath>> {
     given.iter().map(path).collect()
 }
 
-/// Writes the settings that are proposed; answers whether they are new.
-fn write(site: &Site, adoption: &Adoption) -> anyhow::Result<bool> {
+/// Writes the settings that are proposed, with a seed where random functions are allowed by them; answers whether they are new.
+fn write(site: &Site, adoption: &mut Adoption) -> anyhow::Result<bool> {
     let Some(repository) = site.repository() else { return Ok(false) };
     if adoption.needs_rules {
         bail!(WrongUse(
@@ -208,6 +220,9 @@ fn write(site: &Site, adoption: &Adoption) -> anyhow::Result<bool> {
         ));
     }
     super::check_owner(repository, "adopt …")?;
+    if adoption.settings.iter().any(|setting| setting.key == "nondeterministic") {
+        config::add_seed(&mut adoption.files)?;
+    }
     let keys: Vec<&str> = adoption.settings.iter().map(|setting| setting.key).collect();
     config::write(repository, &adoption.files, &format!("settings: adopt this repository ({})", keys.join(", ")))
 }

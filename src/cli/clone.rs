@@ -28,7 +28,7 @@ use crate::repo::{ObjectBuffer, ObjectId, Repository};
 use crate::settings::{SETTINGS_REF, tools};
 use crate::show::Progress;
 
-#[derive(Debug, Default, clap::Args)]
+#[derive(Debug, Clone, Default, clap::Args)]
 #[group(skip)]
 pub(super) struct Arguments {
     /// Treat the commit as the tip of this dry branch; by default the one that this branch tracks.

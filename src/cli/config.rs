@@ -353,6 +353,11 @@ pub(super) fn set_newest_tools(repository: &Repository) -> anyhow::Result<bool> 
     write(repository, &tools::newest()?, "settings: the newest tools")
 }
 
+/// Makes a seed where there is none.
+pub(super) fn add_seed(files: &mut Files) -> anyhow::Result<()> {
+    seeds::add(files)
+}
+
 /// Adds a URL under which Applications know the repository; answers whether it is new.
 pub(super) fn add_repo_url(repository: &Repository, url: &str) -> anyhow::Result<bool> {
     let new = add(&read(repository)?, "repoURL", url)?;

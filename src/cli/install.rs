@@ -44,6 +44,12 @@ pub(super) struct Arguments {
     /// The URL of this repository in Applications, as drySource.repoURL.
     #[arg(long, value_name = "URL", requires = "server")]
     repo_url: Vec<String>,
+    /// Who may push settings, by the name that the variable of --pusher-variable has: `hydrate.settingsPusher` of git config.
+    #[arg(long, value_name = "NAME", requires = "server", conflicts_with = "all")]
+    settings_pusher: Vec<String>,
+    /// The variable with which the hosting software names who pushes: `hydrate.pusherVariable` of git config.
+    #[arg(long, value_name = "VARIABLE", requires = "server", conflicts_with = "all")]
+    pusher_variable: Option<String>,
     /// Print the script of a hook, for places where you install it yourself.
     #[arg(long, value_name = "HOOK", group = "what")]
     print: Option<String>,
@@ -86,10 +92,10 @@ pub(super) fn install(arguments: &Arguments, json: bool) -> anyhow::Result<Outco
         if arguments.server.as_deref().is_some_and(|path| path != Path::new(".")) {
             return Err(WrongUse("`--all DIR` takes no repository beside it".to_owned()).into());
         }
-        return install_all(dir, json);
+        return install_all(dir, arguments, json);
     }
     if let Some(path) = &arguments.server {
-        return tell(&install_server(path, &arguments.repo_url)?, json);
+        return tell(&install_server(path, arguments)?, json);
     }
     let repository = super::repository(None)?;
     let mut installer = Installer::new(&repository)?;
@@ -101,7 +107,7 @@ pub(super) fn install(arguments: &Arguments, json: bool) -> anyhow::Result<Outco
 }
 
 /// Installs in the repository of a server.
-fn install_server(path: &Path, repo_urls: &[String]) -> anyhow::Result<Vec<Step>> {
+fn install_server(path: &Path, asked: &Arguments) -> anyhow::Result<Vec<Step>> {
     let repository = server_repository(path)?;
     platform::go_on_as_git_of_hooks(std::slice::from_ref(&repository))?;
     if !is_server(&repository) && !repository.remotes().is_empty() {
@@ -112,6 +118,7 @@ fn install_server(path: &Path, repo_urls: &[String]) -> anyhow::Result<Vec<Step>
         );
     }
     let mut installer = Installer::new(&repository)?;
+    installer.pushers(asked.pusher_variable.as_deref(), &asked.settings_pusher)?;
     installer.server(&binary()?)?;
     // Before anything is found out, which is a setting too.
     if config::set_newest_tools(&repository)? {
@@ -131,7 +138,7 @@ fn install_server(path: &Path, repo_urls: &[String]) -> anyhow::Result<Vec<Step>
     };
     installer.guard(&hook::access(&repository)?, &owned)?;
     behind(&repository, &mut installer)?;
-    for url in repo_urls {
+    for url in &asked.repo_url {
         let state = if config::add_repo_url(&repository, url)? { State::Done } else { State::Already };
         installer.step(state, format!("repoURL = {url}: the URL of this repository in Applications"));
     }
@@ -146,13 +153,13 @@ fn install_server(path: &Path, repo_urls: &[String]) -> anyhow::Result<Vec<Step>
 }
 
 /// Installs in every repository below a directory.
-fn install_all(dir: &Path, json: bool) -> anyhow::Result<Outcome> {
+fn install_all(dir: &Path, asked: &Arguments, json: bool) -> anyhow::Result<Outcome> {
     let all = repositories(dir).with_context(|| format!("reading {}", dir.display()))?;
     let root = dir.canonicalize().with_context(|| format!("reading {}", dir.display()))?;
     let known: BTreeSet<PathBuf> = all.iter().filter_map(|path| path.canonicalize().ok()).collect();
     let results = all.into_iter().map(|path| match left_out(&path, &root, &known) {
         Some(step) => (Ok(vec![step]), path),
-        None => (install_server(&path, &[]), path),
+        None => (install_server(&path, asked), path),
     });
     let done = Every::new(results.map(|(steps, path)| (path, steps)).collect(), "steps");
     done.print(json, steps_text)?;

@@ -7,6 +7,7 @@ use std::cell::Cell;
 use std::collections::BTreeMap;
 use std::fmt::Write as _;
 use std::io::IsTerminal as _;
+use std::path::Path;
 
 use anyhow::bail;
 use dry_files::path::RepoPath;
@@ -18,6 +19,7 @@ use crate::argo::BranchName;
 use crate::inspect::Inputs;
 use crate::render::Renderers;
 use crate::render::needs::Need;
+use crate::repo::TreeChange;
 use crate::tell::fetch::fetcher::{Credentials, Fetchers, Terms};
 use inputs::wire::Rules;
 use inputs::{Entry, LOCK};
@@ -46,6 +48,7 @@ use session::{Deed, Session};
 #[derive(Debug, clap::Args)]
 #[command(after_help = "\
 git hydrate vendor                          fetch what is missing
+git hydrate vendor --commit                 and commit it
 git hydrate vendor --keep-going             fetch what can be fetched, although a server is gone
 git hydrate vendor --update web             choose the version of the chart web anew
 git hydrate vendor --check                  compare the files with the lock file, without any connection
@@ -70,6 +73,9 @@ pub(super) struct Arguments {
     /// Show what would be done, and write nothing.
     #[arg(long)]
     dry_run: bool,
+    /// Commit what was brought, and nothing else, as `Keep inputs`.
+    #[arg(long, conflicts_with_all = ["check", "verify", "dry_run"])]
+    commit: bool,
     /// Write what can be fetched, although something cannot.
     #[arg(long, conflicts_with_all = ["check", "verify"])]
     keep_going: bool,
@@ -81,12 +87,35 @@ pub(super) struct Arguments {
     #[arg(long, value_name = "DIGEST")]
     accept: Vec<String>,
     /// The time limit of one request.
-    #[arg(long, value_name = "SECONDS", default_value_t = 120)]
+    #[arg(long, value_name = "SECONDS", default_value_t = TIMEOUT_SECONDS)]
     timeout: u64,
     /// Treat the working tree as the tip of this dry branch; by default the one that this branch tracks.
     #[arg(long, value_name = "BRANCH")]
     branch: Option<String>,
 }
+
+impl Arguments {
+    /// To bring and commit what can be fetched, for a dry branch.
+    pub(super) fn to_commit(branch: Option<String>) -> Self {
+        Self {
+            rev: None,
+            update: None,
+            check: false,
+            verify: false,
+            prune: false,
+            dry_run: false,
+            commit: true,
+            keep_going: true,
+            allow: Vec::new(),
+            accept: Vec::new(),
+            timeout: TIMEOUT_SECONDS,
+            branch,
+        }
+    }
+}
+
+/// The time limit of one request where none is given.
+const TIMEOUT_SECONDS: u64 = 120;
 
 /// One input, as JSON shows it.
 #[derive(Debug, Serialize)]
@@ -195,6 +224,9 @@ pub(super) fn run(arguments: &Arguments, json: bool) -> anyhow::Result<Outcome> 
         worktree::check(&top, &session.buffer, &changes, &|path| session.wrote(path))?;
         worktree::write(&top, &session.buffer, &changes)?;
         stage(&clone, &top, &changes)?;
+        if arguments.commit {
+            commit_only(&clone, &top, &changes)?;
+        }
     }
     report(&session, &inputs, arguments.dry_run, json)
 }
@@ -223,27 +255,32 @@ fn print_progress(before: usize, done: usize, total: usize) {
 }
 
 /// Stages what was written, also where a `.gitignore` would leave it out.
-fn stage(clone: &Clone, top: &std::path::Path, changes: &[crate::repo::TreeChange]) -> anyhow::Result<()> {
+fn stage(clone: &Clone, top: &Path, changes: &[TreeChange]) -> anyhow::Result<()> {
+    match with_paths(clone, top, changes, &["-c", "core.safecrlf=false", "add", "--force", "--all"])? {
+        true => Ok(()),
+        false => bail!("git add failed; the files are written: git add --force .hydrate"),
+    }
+}
+
+/// Commits what was written. What else is staged stays so.
+fn commit_only(clone: &Clone, top: &Path, changes: &[TreeChange]) -> anyhow::Result<()> {
+    match with_paths(clone, top, changes, &["commit", "--quiet", "--message", "Keep inputs"])? {
+        true => Ok(()),
+        false => bail!("git commit failed; the files are staged: git commit -m 'Keep inputs'"),
+    }
+}
+
+/// Has git do something with the paths that were written; answers whether it did.
+fn with_paths(clone: &Clone, top: &Path, changes: &[TreeChange], words: &[&str]) -> anyhow::Result<bool> {
     let paths: Vec<u8> = changes.iter().flat_map(|change| [change.path.as_bytes(), b"\0"].concat()).collect();
     let mut command = clone.repository.git().command();
     command.current_dir(top).arg("--work-tree").arg(top).arg("--literal-pathspecs");
-    command.args([
-        "-c",
-        "core.safecrlf=false",
-        "add",
-        "--force",
-        "--all",
-        "--pathspec-from-file=-",
-        "--pathspec-file-nul",
-    ]);
+    command.args(words).args(["--pathspec-from-file=-", "--pathspec-file-nul"]);
     let mut child = command.stdin(std::process::Stdio::piped()).stderr(std::process::Stdio::inherit()).spawn()?;
     if let Some(mut stdin) = child.stdin.take() {
         std::io::Write::write_all(&mut stdin, &paths)?;
     }
-    if !child.wait()?.success() {
-        bail!("git add failed; the files are written: git add --force .hydrate");
-    }
-    Ok(())
+    Ok(child.wait()?.success())
 }
 
 fn check(session: &Session<'_>, json: bool) -> anyhow::Result<Outcome> {

@@ -3,7 +3,9 @@
 //! The Applications are judged and rendered with the settings that there are and those that are proposed. While no rule
 //! says where plain Applications go, a rule that is never written leads each to a path of its own, so that it is known what renders.
 
+mod apart;
 mod branches;
+mod build_options;
 mod capabilities;
 mod clusters;
 mod copies;
@@ -17,6 +19,7 @@ mod plugins;
 mod random;
 mod repository;
 mod roots;
+mod second;
 mod units;
 mod unnamed;
 
@@ -51,8 +54,8 @@ const PLUGINS_NAMED: usize = 8;
 /// What the user asks for.
 #[derive(Debug, Default)]
 pub(crate) struct Asked {
-    /// A rule for all plain Applications.
-    pub rule: Option<PlainRule>,
+    /// Rules for all plain Applications: the first, and those for what the ones before have no branch for.
+    pub rules: Vec<PlainRule>,
     /// URLs by which Applications know the repository.
     pub repo_urls: Vec<String>,
     /// The URL of the clone's remote.
@@ -115,38 +118,56 @@ pub(crate) fn adopt(
     asked: &Asked,
     observer: &dyn Observer,
 ) -> Result<Adoption, HydrateError> {
-    let (mut draft, judged, mut notes) = drafted(tree, renderers, asked)?;
-    let needs = self::inputs::needed(&judged, tree)?;
-    let mut found = Findings::of(&judged);
+    let (mut draft, mut judged, notes) = drafted(tree, renderers, asked)?;
     let mut attempts = units::render(&judged, tree, renderers, observer)?;
     random::propose(&mut draft, &mut attempts, &judged, tree, renderers)?;
-    units::note(&attempts, &mut found);
-    let capabilities = capabilities::notes(&attempts, tree);
-    let clusters = clusters::unknown(&draft, &judged, tree, !capabilities.is_empty());
+    if apart::propose(&mut draft, &judged, &attempts)? {
+        drop(attempts);
+        judged = judged_by(draft.policy()?, tree, renderers)?;
+        let mut attempts = units::render(&judged, tree, renderers, observer)?;
+        random::propose(&mut draft, &mut attempts, &judged, tree, renderers)?;
+        return adopted(draft, &judged, &attempts, notes, (tree, renderers));
+    }
+    adopted(draft, &judged, &attempts, notes, (tree, renderers))
+}
+
+/// What was found of Applications that were rendered.
+fn adopted(
+    mut draft: Draft,
+    judged: &Judged,
+    attempts: &[units::Attempt<'_>],
+    mut notes: Vec<Diagnostic>,
+    (tree, renderers): (&Tree<'_>, &Renderers),
+) -> Result<Adoption, HydrateError> {
+    let needs = self::inputs::needed(judged, tree)?;
+    let mut found = Findings::of(judged);
+    units::note(attempts, &mut found);
+    let capabilities = capabilities::notes(attempts, tree);
+    let clusters = clusters::unknown(&draft, judged, tree, !capabilities.is_empty());
     notes.extend(capabilities);
-    let conflicts = if draft.has_rules() { units::conflicts(&judged, &attempts, &mut found) } else { BTreeMap::new() };
-    let known = units::Known { judged: &judged, attempts: &attempts, conflicts, needs: &needs, draft: &draft };
+    let conflicts = if draft.has_rules() { units::conflicts(judged, attempts, &mut found) } else { BTreeMap::new() };
+    let known = units::Known { judged, attempts, conflicts, needs: &needs, draft: &draft };
     let mut applications = units::all(&known);
-    plugins::propose(&mut draft, &mut applications, &judged)?;
+    plugins::propose(&mut draft, &mut applications, judged)?;
     on_failure::propose(&mut draft, &mut applications)?;
     copies::propose(&mut draft, &applications, tree)?;
-    notes.extend(copies::notes(&draft, &judged, &attempts)?);
-    notes.extend(parameters(&judged));
-    notes.extend(plugins_of_this_machine(&judged));
+    notes.extend(copies::notes(&draft, judged, attempts)?);
+    notes.extend(parameters(judged));
+    notes.extend(plugins_of_this_machine(judged));
     let is_plain = judged.discovered.applications.iter().any(|application| application.rule.is_some());
     let needs_rules = is_plain && !draft.has_rules();
-    let branch_patterns = if needs_rules { patterns::all(&judged, tree, &attempts) } else { Vec::new() };
-    let unnamed = unnamed::survey(&judged, tree, &mut found)?;
+    let branch_patterns = if needs_rules { patterns::all(judged, tree, attempts) } else { Vec::new() };
+    let unnamed = unnamed::survey(judged, tree, &mut found)?;
     Ok(Adoption {
         dry_branch: judged.dry_branch.to_string(),
         hydrate: applications.iter().filter(|application| application.hydrates).count(),
         applications,
         needs_rules,
-        other_branches: branches::of(&draft, &judged, tree, renderers)?,
+        other_branches: branches::of(&draft, judged, tree, renderers)?,
         branch_patterns,
         inputs: needs,
         clusters,
-        unknown: unknown(&judged),
+        unknown: unknown(judged),
         notes,
         findings: found.sorted(),
         unnamed,
@@ -161,7 +182,7 @@ pub(crate) fn drafted(
     renderers: &Renderers,
     asked: &Asked,
 ) -> Result<(Draft, Judged, Vec<Diagnostic>), HydrateError> {
-    let mut draft = Draft::of(tree, asked.rule.as_ref())?;
+    let mut draft = Draft::of(tree, &asked.rules)?;
     repository::propose(&mut draft, asked, tree, renderers)?;
     draft.newest_tools(tree)?;
     let mut judged = judged_by(draft.policy()?, tree, renderers)?;
@@ -173,11 +194,15 @@ pub(crate) fn drafted(
             judged = judged_by(draft.policy()?, tree, renderers)?;
         }
     }
-    if clusters::propose(&mut draft, &judged, tree)? {
+    let has_options = build_options::propose(&mut draft, &judged, tree)?;
+    if clusters::propose(&mut draft, &judged, tree)? || has_options {
         judged = judged_by(draft.policy()?, tree, renderers)?;
     }
     let (mut judged, mut notes) = roots::propose(&mut draft, judged, asked, tree, renderers)?;
     if draft.is_proposed("roots") && repository::propose(&mut draft, asked, tree, renderers)? {
+        judged = judged_by(draft.policy()?, tree, renderers)?;
+    }
+    if second::propose(&mut draft, asked, tree, renderers)? {
         judged = judged_by(draft.policy()?, tree, renderers)?;
     }
     if !is_dry_known {

@@ -14,6 +14,9 @@ use super::place::{Place, content, is_gitlab};
 use super::{Error, Installer, Io as _, State, is_executable, kept};
 use crate::owners::heads::REMOTE;
 
+/// The key with those who may push settings.
+const SETTINGS_PUSHER: &str = "hydrate.settingsPusher";
+
 /// The key with the variable that names who pushes.
 const PUSHER_VARIABLE: &str = "hydrate.pusherVariable";
 
@@ -45,6 +48,17 @@ impl Installer<'_> {
                 State::Done,
                 format!("core.logAllRefUpdates = true: the reflogs record {what}; hydrate.log who pushed settings"),
             );
+        }
+        Ok(())
+    }
+
+    /// Sets who may push settings, and the variable that names who pushes.
+    pub(crate) fn pushers(&mut self, variable: Option<&str>, names: &[String]) -> Result<(), Error> {
+        let variable = variable.map(|variable| (PUSHER_VARIABLE, variable, "it names who pushes"));
+        let names = names.iter().map(|name| (SETTINGS_PUSHER, name.as_str(), "may push settings"));
+        for (key, value, what) in variable.into_iter().chain(names) {
+            let state = if self.config.add(key, value)? { State::Done } else { State::Already };
+            self.step(state, format!("{key} = {value}: {what}"));
         }
         Ok(())
     }

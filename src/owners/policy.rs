@@ -318,6 +318,7 @@ pub(crate) fn render_context<'c>(
         profile: settings.profile.into(),
         dry_commit,
         renderer: settings.renderer,
+        build_options: &settings.kustomize.build_options,
         nondeterministic: &settings.nondeterministic,
         seeds: &settings.seeds,
         identities: &NO_IDENTITIES,

@@ -64,7 +64,12 @@ pub(super) fn helm(release: &Release, profile: Profile) -> Vec<String> {
 /// In `proposal` the edits change to the directory and back, and patches are added by command too where there is one.
 ///
 /// Reference: Argo CD 3 util/kustomize/kustomize.go `Build`.
-pub(super) fn kustomize(dir: &RepoPath, edits: &Edits, inflates_charts: bool, profile: Profile) -> Vec<String> {
+pub(super) fn kustomize(
+    dir: &RepoPath,
+    (edits, options): (&Edits, &[&str]),
+    inflates_charts: bool,
+    profile: Profile,
+) -> Vec<String> {
     let mut commands = Vec::new();
     let mut edit = |words: Vec<String>| commands.push(edit_in(dir, words, profile));
     let words = |words: &[&str]| words.iter().map(|word| (*word).to_owned()).collect::<Vec<String>>();
@@ -119,6 +124,7 @@ pub(super) fn kustomize(dir: &RepoPath, edits: &Edits, inflates_charts: bool, pr
         build.optional("--helm-kube-version", edits.kube_version.as_deref());
         edits.api_versions.iter().for_each(|version| build.flag("--helm-api-versions", version));
     }
+    options.iter().for_each(|option| build.add((*option).to_owned()));
     commands.push(build.text);
     commands
 }

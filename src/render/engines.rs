@@ -130,12 +130,33 @@ impl ApplicationRender<'_, '_> {
         let text = match self.commit.context.renderer {
             RendererName::Native => self.build(&edits)?.into_bytes(),
             RendererName::Exec => {
-                self.exec().kustomize(self.application.tools, &self.site(self.place())?, dir, &edits, charts)?
+                let options = self.official_options()?;
+                self.exec().kustomize(
+                    self.application.tools,
+                    &self.site(self.place())?,
+                    dir,
+                    (&edits, &options),
+                    charts,
+                )?
             }
         };
         self.lost_keys = self.lost_fields();
-        let commands = command::kustomize(dir, &edits, charts, self.commit.context.profile);
+        let options = self.commit.context.build_options.words();
+        let commands = command::kustomize(dir, (&edits, &options), charts, self.commit.context.profile);
         Ok((self.objects(&text, "kustomize build")?, commands))
+    }
+
+    /// The options that the official Kustomize gets.
+    ///
+    /// Errors: it would read files of this machine.
+    fn official_options(&self) -> Result<Vec<&'static str>, Failure> {
+        let options = self.commit.context.build_options;
+        if options.is_unrestricted() {
+            let text = "`--load-restrictor LoadRestrictionsNone` is not supported with `renderer: exec`";
+            let hint = "the official tool would read files outside of the repository, too: on the server: git hydrate config set renderer native";
+            return Err(Failure::mistake(Diagnostic::error(text).at(self.place().clone()).hint(hint)));
+        }
+        Ok(options.words())
     }
 
     /// What is changed in the kustomization before it is built.
@@ -169,7 +190,7 @@ impl ApplicationRender<'_, '_> {
             enable_helm: true,
             limits: kustomize::Limits { nodes: limits.kustomization_nodes, bytes: limits.kustomization_bytes },
             inputs: &Vendored,
-            ..kustomize::Options::default()
+            ..self.commit.context.build_options.parsed()
         };
         let charts = self.commit.renderers.charts.clone();
         let (effects, limits) = (self.effects(), self.template_limits());

@@ -136,7 +136,7 @@ impl Exec {
         versions: Versions,
         site: &Site<'_>,
         dir: &RepoPath,
-        edits: &Edits,
+        (edits, options): (&Edits, &[&str]),
         charts: bool,
     ) -> Result<Vec<u8>, Failure> {
         let Site { checkout, view, place, stop } = *site;
@@ -172,6 +172,7 @@ impl Exec {
             edits.api_versions.iter().for_each(|version| args.flag("--helm-api-versions", version));
             readable.push(helm.program);
         }
+        args.0.extend(options.iter().map(|option| (*option).to_owned()));
         check_words(&args.0, place)?;
         let output = self.run(&kustomize, args.0, &top, readable, Vec::new(), stop)?;
         printed(output, "kustomize build", place, |complaint| {

@@ -1,11 +1,11 @@
-//! What Argo CD's ConfigMap `argocd-cm` sets for its own hydrator, as settings.
+//! What Argo CD's ConfigMap `argocd-cm` sets for its own hydrator and for Kustomize, as settings.
 
 use std::collections::BTreeMap;
 
 use go_yaml::{self as yaml, Limits, sigs};
 
 use super::value::{Mapping, Value};
-use super::{SETTINGS_FILE, SettingsError, SettingsFiles, edit};
+use super::{BuildOptions, SETTINGS_FILE, SettingsError, SettingsFiles, edit};
 use crate::metadata::{COMMIT_MESSAGE_GO_TEMPLATE, COMMIT_MESSAGE_TEMPLATE, README_GO_TEMPLATE, README_TEMPLATE};
 
 /// The keys with templates: each with the file that it becomes, and the one whose place that takes.
@@ -18,8 +18,11 @@ const TEMPLATES: [(&str, &str, &str); 2] = [
 const AUTHOR: [(&str, &str, &str); 2] =
     [("commit.author.name", "name", "Argo CD"), ("commit.author.email", "email", "argo-cd@example.com")];
 
-/// The files of the settings with what the ConfigMap says: the two templates and the author of its hydrator. An empty
-/// value is Argo CD's default, as there; its other keys say nothing of what is hydrated here.
+/// The key of the options of `kustomize build`, which is the one of the setting, too.
+pub(crate) const BUILD_OPTIONS: &str = "kustomize.buildOptions";
+
+/// The files of the settings with what the ConfigMap says: the two templates and the author of its hydrator, and the options of
+/// Kustomize. An empty value is Argo CD's default, as there; its other keys say nothing of what is hydrated here.
 ///
 /// Errors: it is no ConfigMap, or has none of these keys.
 pub(crate) fn import(files: &SettingsFiles, config_map: &str) -> Result<SettingsFiles, SettingsError> {
@@ -49,7 +52,15 @@ pub(crate) fn import(files: &SettingsFiles, config_map: &str) -> Result<Settings
         new.insert(SETTINGS_FILE.to_owned(), edit::set(&text, "author", Some(author))?.into_bytes());
         found = true;
     }
-    let keys = || TEMPLATES.iter().chain(&AUTHOR).map(|(key, ..)| *key).collect::<Vec<_>>().join(", ");
+    if let Some(options) = value(BUILD_OPTIONS) {
+        let text = new.get(SETTINGS_FILE).cloned().unwrap_or_default();
+        let text = String::from_utf8(text).map_err(|_| SettingsError::NotUtf8(SETTINGS_FILE.to_owned()))?;
+        BuildOptions::try_from(options.to_owned()).map_err(wrong)?;
+        new.insert(SETTINGS_FILE.to_owned(), edit::set(&text, BUILD_OPTIONS, Some(options.into()))?.into_bytes());
+        found = true;
+    }
+    let keys =
+        || TEMPLATES.iter().chain(&AUTHOR).map(|(key, ..)| *key).chain([BUILD_OPTIONS]).collect::<Vec<_>>().join(", ");
     if found { Ok(new) } else { Err(wrong(format!("it sets none of {}", keys()))) }
 }
 
@@ -85,6 +96,19 @@ mod tests {
         assert_eq!(names(&new), ["commit-message.tmpl", "settings.yaml"]);
         assert_eq!(new["settings.yaml"], b"author:\n  name: Robot\n  email: argo-cd@example.com\n");
         assert_eq!(new["commit-message.tmpl"], b"{{ .metadata.drySha }}");
+    }
+
+    #[test]
+    fn options_of_kustomize() {
+        let before = SettingsFiles::from([("settings.yaml".to_owned(), b"history: tip\n".to_vec())]);
+        let import =
+            |options: &str| import(&before, &format!("kind: ConfigMap\ndata:\n  kustomize.buildOptions: {options}\n"));
+        let new = import("--enable-helm --load-restrictor LoadRestrictionsNone").expect("a ConfigMap");
+        let expected =
+            "history: tip\nkustomize:\n  buildOptions: --enable-helm --load-restrictor LoadRestrictionsNone\n";
+        assert_eq!(String::from_utf8_lossy(&new["settings.yaml"]), expected);
+        let error = import("--output x").expect_err("no option for all").to_string();
+        assert!(error.contains("`--output` is not supported"), "{error}");
     }
 
     #[test]

@@ -39,7 +39,7 @@ fn a_password_is_not_set_and_does_not_stop_those_that_have_one() {
 /// | `hydrated` | a dry commit is hydrated again | [`Settings::hydrates_as`] |
 /// | `bytes` | the files of each branch | [`Settings::makes_the_same_as`] |
 /// | `made` | which Applications something makes | [`Settings::finds_as`] |
-const KEYS: [(&str, &str); 31] = [
+const KEYS: [(&str, &str); 32] = [
     ("repoURL: https://git.example.com/dry.git", "results hydrated made"),
     ("applications: [applications/**]", "results hydrated"),
     ("dryBranches: [main, release]", "results hydrated"),
@@ -62,6 +62,7 @@ const KEYS: [(&str, &str); 31] = [
     ("profile: argocd", "results hydrated bytes"),
     ("history: tip", "results"),
     ("renderer: exec", "results hydrated bytes"),
+    ("kustomize: {buildOptions: --load-restrictor LoadRestrictionsNone}", "results hydrated bytes"),
     ("author: {name: Robot, email: robot@example.com}", "results hydrated bytes"),
     ("nondeterministic: [randAlphaNum]", "results hydrated bytes"),
     ("removalLimit: {share: 0.25, atLeast: 5, objectShare: 0.75, objectsAtLeast: 20}", "results"),

@@ -118,7 +118,8 @@ impl Loader {
         if !real.parent().is_some_and(|dir| dir.starts_with(&self.root)) {
             return Err(Error::new(format!("security; file '{full}' is not in or below '{}'", self.root)).hint(format!(
                 "move it below `{}`, or into a directory of its own with a kustomization.yaml that names it, and name \
-                 that directory",
+                 that directory; where Argo CD allows it by `--load-restrictor LoadRestrictionsNone`, the setting \
+                 `kustomize.buildOptions` does here",
                 self.root
             )));
         }

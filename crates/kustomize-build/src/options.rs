@@ -96,7 +96,7 @@ impl Options {
             "--enable-helm" => &mut self.enable_helm,
             "--enable-alpha-plugins" => &mut self.enable_alpha_plugins,
             "--enable-managedby-label" => &mut self.managed_by_label,
-            "--helm-debug" | "--network" | "--as-current-user" => return Ok(true),
+            "--helm-debug" | "--network" | "--as-current-user" | "--enable-exec" | "--enable-star" => return Ok(true),
             _ => return Ok(false),
         };
         *target = match value {

@@ -112,6 +112,11 @@ impl Written {
         Self { matches: Match { plugin, ..Match::default() }, hydrate: Some(false), ..Self::default() }
     }
 
+    pub(super) fn of(&self, names: Vec<String>, file: Option<&str>) -> Self {
+        let file = file.map_or_else(Texts::default, |file| Texts::One(file.to_owned()));
+        Self { matches: Match { name: Texts::Many(names), file, ..Match::default() }, ..self.clone() }
+    }
+
     pub(super) fn is_for_all(&self) -> bool {
         self.matches == Match::default() && self.hydrate != Some(false)
     }

@@ -13,8 +13,8 @@ use crate::settings::{Mapping, Settings, Value};
 /// What the lines to run next depend on.
 #[derive(Debug, Default)]
 pub(in super::super) struct Ask {
-    /// The branch pattern that was given.
-    pub rule: Option<String>,
+    /// The branch patterns that were given.
+    pub patterns: Vec<String>,
     /// The options that were given beside it and decide what is written, as they are typed; each with a space before it.
     pub options: String,
     /// The name of the remote.
@@ -28,6 +28,17 @@ pub(in super::super) struct Ask {
 }
 
 impl Ask {
+    /// The patterns that were given, else the first that fits, and one for what it has no branch for.
+    fn patterns_or<'a>(&'a self, adoption: &'a Adoption) -> Vec<&'a str> {
+        if !self.patterns.is_empty() {
+            return self.patterns.iter().map(String::as_str).collect();
+        }
+        let Some(first) = adoption.branch_patterns.first() else { return Vec::new() };
+        let rest = adoption.branch_patterns.iter().find(|found| found.without == 0 && found.branches.len() == 1);
+        let rest = rest.filter(|rest| first.without > 0 && rest.pattern != first.pattern);
+        [Some(first), rest].into_iter().flatten().map(|found| found.pattern.as_str()).collect()
+    }
+
     /// ` --branch DRY`, for a command that would take the branch here for the dry branch that was judged.
     fn branch_option(&self, adoption: &Adoption) -> String {
         match self.branch.as_ref().filter(|branch| branch.as_str() != adoption.dry_branch) {
@@ -46,7 +57,9 @@ pub(in super::super) fn report(adoption: &Adoption, ask: &Ask, written: bool) ->
     let mut text = String::new();
     let has_root = adoption.settings.iter().any(|setting| setting.key == "roots");
     if adoption.applications.is_empty() && adoption.unknown.is_empty() && adoption.notes.is_empty() && !has_root {
-        return "there is no Argo CD Application here\nhint: `git hydrate init` writes a small example\n".to_owned();
+        return "there is no Argo CD Application here\nhint: where a directory renders them, as Jsonnet does: git hydrate adopt --root DIR; \
+                `git hydrate init` writes a small example\n"
+            .to_owned();
     }
     settings(&mut text, adoption, written);
     patterns(&mut text, adoption);
@@ -365,11 +378,20 @@ fn next(text: &mut String, adoption: &Adoption, ask: &Ask, written: bool) {
         let line = "git hydrate adopt --repo-url URL".to_owned();
         lines.push((line, "the URL by which Applications know this repository"));
     }
-    let first = adoption.branch_patterns.first().map(|found| found.pattern.as_str());
-    let pattern = ask.rule.as_deref().or(first).map(|pattern| format!(" --branch-pattern {}", shell_word(pattern)));
-    if is_to_write && (!adoption.needs_rules || pattern.is_some()) {
-        let why = if adoption.needs_rules { "or another pattern; writes the settings" } else { "writes the settings" };
-        lines.push((format!("git hydrate adopt{}{} --write", pattern.unwrap_or_default(), ask.options), why));
+    let patterns = ask.patterns_or(adoption);
+    if is_to_write && (!adoption.needs_rules || !patterns.is_empty()) {
+        let why = match (adoption.needs_rules, adoption.inputs.is_empty()) {
+            (true, true) => "or another pattern; writes the settings",
+            (false, true) => "writes the settings",
+            (true, false) => {
+                "or another pattern; writes the settings, brings and commits what is needed from elsewhere"
+            }
+            (false, false) => "writes the settings, brings and commits what is needed from elsewhere",
+        };
+        let patterns: String =
+            patterns.iter().map(|pattern| format!(" --branch-pattern {}", shell_word(pattern))).collect();
+        let vendor = if adoption.inputs.is_empty() { "" } else { " --vendor" };
+        lines.push((format!("git hydrate adopt{patterns}{} --write{vendor}", ask.options), why));
     }
     if let Some(unknown) = &adoption.clusters {
         if unknown.asks_versions {
@@ -385,11 +407,9 @@ fn next(text: &mut String, adoption: &Adoption, ask: &Ask, written: bool) {
         let commit = "git add clusters.yaml && git commit -m 'List the clusters'".to_owned();
         lines.push((commit, "commits the list, for the server; then run git hydrate adopt again"));
     }
-    if !adoption.inputs.is_empty() {
-        lines.push((format!("git hydrate vendor{branch}"), "brings what is needed from elsewhere"));
-        let commit = "git commit -m 'Keep inputs'".to_owned();
-        lines.push((commit, "commits what it brought, for the push below"));
-        lines.push(("git hydrate adopt".to_owned(), "how far it is then"));
+    if !adoption.inputs.is_empty() && !is_to_write {
+        let vendor = format!("git hydrate vendor{branch} --commit");
+        lines.push((vendor, "brings what is needed from elsewhere, and commits it for the push below"));
     }
     if waits(adoption) {
         let set = "git hydrate config set onFailure application".to_owned();
@@ -399,7 +419,7 @@ fn next(text: &mut String, adoption: &Adoption, ask: &Ask, written: bool) {
     if is_ready {
         lines.push((format!("git hydrate diff --worktree{branch}"), "what each branch would get"));
     }
-    if lacks_seed(adoption) && (is_ready || is_to_write) {
+    if lacks_seed(adoption) && is_ready {
         let set = "git hydrate config set seeds new".to_owned();
         lines.push((set, "makes the seed that random values are drawn from, which is never shown"));
     }
@@ -413,8 +433,10 @@ fn next(text: &mut String, adoption: &Adoption, ask: &Ask, written: bool) {
         let dry = Some(format!("HEAD:{} ", shell_word(&adoption.dry_branch))).filter(|_| is_here).unwrap_or_default();
         let push = format!("git push {} {dry}refs/hydrate/config", shell_word(remote));
         lines.push((push, "gives the server commits and settings, and has it hydrate"));
-        let rebase = "git hydrate config rebase".to_owned();
-        lines.push((rebase, "if the server rejects them: takes what it has set meanwhile; then push again"));
+        if is_ready && !ask.has_settings {
+            let rebase = "git hydrate config rebase".to_owned();
+            lines.push((rebase, "if the server rejects them: takes what it has set meanwhile; then push again"));
+        }
         if settings.applications_to.is_some() {
             let root = "kubectl apply -f applications.yaml".to_owned();
             lines.push((

@@ -43,6 +43,15 @@ enum Change {
 /// Whose random values change, by branch.
 pub(super) type Changes = Vec<RandomValues>;
 
+/// Makes a seed where there is none.
+pub(super) fn add(files: &mut Files) -> anyhow::Result<()> {
+    let seeds = Settings::read(files).map(|settings| settings.seeds)?;
+    if !seeds.is_set() {
+        seeds.with(SecretSeed::new(entropy()?), std::iter::empty(), |_| true).write(files);
+    }
+    Ok(())
+}
+
 /// The settings with another seed for the Applications that `chosen` names, or all; `drawn` are those with random values.
 pub(super) fn set(
     files: &Files,

@@ -38,16 +38,17 @@ impl Draft {
     /// The settings that there are, and a rule for all plain Applications when one is asked for.
     ///
     /// Errors: rules that such a rule cannot replace.
-    pub(super) fn of(tree: &Tree<'_>, rule: Option<&Rule>) -> Result<Self, HydrateError> {
+    pub(super) fn of(tree: &Tree<'_>, rules: &[Rule]) -> Result<Self, HydrateError> {
         let files = match tree.repository {
             Some((repository, _)) => settings_files(&repository.refs()?, &ObjectBuffer::new(repository))?.1,
             None => SettingsFiles::new(),
         };
         let mut draft = Self { files, proposed: Vec::new() };
-        let Some(rule) = rule else { return Ok(draft) };
+        let Some(rule) = rules.first() else { return Ok(draft) };
         let known = draft.settings()?.rules;
         if known.iter().any(|known| !known.is_for_all()) {
-            let text = "rules: there are rules with `match`, which one pattern cannot replace: git hydrate config edit";
+            let text = "rules: there are rules with `match`, which patterns cannot replace: git hydrate config edit; \
+                        to begin anew: git hydrate config unset rules";
             return Err(SettingsError::Wrong(text.to_owned()).into());
         }
         if known != [rule.clone()] {

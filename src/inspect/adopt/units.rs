@@ -252,6 +252,7 @@ pub(super) fn all(known: &Known<'_>) -> Vec<AdoptedApplication> {
     }
     let nowhere = draft.rules_count() + 1;
     let discovered = &judged.discovered;
+    let is_unnamed = draft.settings().is_ok_and(|settings| settings.repo_urls.is_empty());
     let standings = judged.verdict.standings.iter().zip(&discovered.applications).enumerate();
     let mut all: Vec<AdoptedApplication> = Vec::new();
     for (index, (standing, application)) in standings {
@@ -263,6 +264,9 @@ pub(super) fn all(known: &Known<'_>) -> Vec<AdoptedApplication> {
             _ if is_nowhere && draft.has_rules() => Some((Cause::NoRule, vec![no_rule(application, judged)])),
             Standing::OtherBranch => Some((Cause::OtherBranch, Vec::from([other_branch(application)]))),
             Standing::Pinned => Some((Cause::Pinned, finding.cloned().into_iter().collect())),
+            Standing::OtherRepository if is_unnamed => {
+                Some((Cause::OtherRepository, finding.map(unnamed).into_iter().collect()))
+            }
             Standing::OtherRepository => Some((Cause::OtherRepository, finding.cloned().into_iter().collect())),
             Standing::Hydrated => match (finding.filter(|finding| finding.is_error()), results.get(&index)) {
                 (Some(mistake), _) => Some((Cause::Destination, vec![mistake.clone()])),
@@ -334,6 +338,13 @@ fn unusable(document: &Unusable) -> AdoptedApplication {
         mistakes: document.mistakes.clone(),
         inputs: Vec::new(),
     }
+}
+
+/// That nothing says which repository this one is: neither a remote nor a directory that is here.
+fn unnamed(finding: &Diagnostic) -> Diagnostic {
+    let text = "it is not known by which URL Argo CD knows this repository, so what is of another one is not known";
+    let hint = "say it: git hydrate adopt --repo-url URL";
+    Diagnostic { span: finding.span.clone(), ..Diagnostic::warning(text).hint(hint) }
 }
 
 /// What to do about an Application that no rule is for.

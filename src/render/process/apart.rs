@@ -40,7 +40,7 @@ use super::super::{Application, Commit, Rendered, bug};
 use crate::argo::set::{self, ApplicationSet};
 use crate::argo::{Profile, RuleSet, SeedIdentity};
 use crate::manifest::Manifest;
-use crate::settings::{self, RendererName, Seeds};
+use crate::settings::{self, BuildOptions, RendererName, Seeds};
 use confine as plugin;
 use dry_files::path::RepoPath;
 use dry_files::scratch::Scratch;
@@ -68,6 +68,7 @@ struct Instructions {
     profile: Profile,
     dry_commit: String,
     renderer: RendererName,
+    build_options: BuildOptions,
     nondeterministic: Vec<String>,
     /// On their way through a pipe; no file has them.
     seeds: Seeds,
@@ -314,6 +315,7 @@ impl Process {
             profile: commit.context.profile,
             dry_commit: commit.context.dry_commit.to_owned(),
             renderer: commit.context.renderer,
+            build_options: commit.context.build_options.clone(),
             nondeterministic: commit.context.nondeterministic.to_vec(),
             seeds: commit.context.seeds.clone(),
             identities: commit.context.identities.clone().into_iter().collect(),

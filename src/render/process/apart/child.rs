@@ -77,6 +77,7 @@ fn serve() -> io::Result<()> {
         profile,
         dry_commit: &dry_commit,
         renderer,
+        build_options: &instructions.build_options,
         nondeterministic: &nondeterministic,
         seeds: &instructions.seeds,
         identities: &identities,

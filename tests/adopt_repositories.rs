@@ -1,0 +1,220 @@
+//! `git hydrate adopt` on what public repositories have: options of Kustomize in `argocd-cm`, Applications that a pattern has no
+//! branch for, Applications that render objects of one another.
+
+use serde_json::Value;
+
+use crate::servers::Liar;
+use crate::support::{Answer, Lab, Repo};
+use crate::vendor::{files_of, packed};
+
+const URL: &str = "https://git.example.com/team/dry.git";
+
+fn application(name: &str, labels: &str, path: &str) -> String {
+    format!(
+        "apiVersion: argoproj.io/v1alpha1
+kind: Application
+metadata: {{name: {name}, namespace: argocd, labels: {{{labels}}}}}
+spec:
+  project: default
+  destination: {{server: https://kubernetes.default.svc, namespace: shop}}
+  source: {{repoURL: '{URL}', targetRevision: HEAD, path: {path}}}
+"
+    )
+}
+
+fn map(name: &str) -> String {
+    format!("apiVersion: v1\nkind: ConfigMap\nmetadata: {{name: {name}}}\n")
+}
+
+fn committed(clone: &Repo, files: &[(&str, String)]) {
+    let files: Vec<(&str, &str)> = files.iter().map(|(path, text)| (*path, text.as_str())).collect();
+    clone.commit("a repository", &files);
+}
+
+fn adopt(clone: &Repo, patterns: &[&str], args: &[&str]) -> Answer {
+    let patterns = patterns.iter().flat_map(|pattern| ["--branch-pattern", pattern]);
+    let all: Vec<&str> = ["adopt", "--repo-url", URL].into_iter().chain(patterns).chain(args.iter().copied()).collect();
+    clone.hydrate(&all)
+}
+
+/// The Applications that hydrate, each with its branch, and the others, each with its cause.
+fn found(clone: &Repo, patterns: &[&str]) -> Vec<String> {
+    let json: Value = serde_json::from_str(&adopt(clone, patterns, &["--json"]).stdout).expect("JSON");
+    let all = json["adoption"]["applications"].as_array().expect("a list").iter();
+    let shown = all.map(|one| {
+        let what = if one["hydrates"] == true { &one["branch"] } else { &one["cause"] };
+        format!("{} {}", one["name"].as_str().unwrap_or_default(), what.as_str().unwrap_or_default())
+    });
+    shown.collect()
+}
+
+#[test]
+fn options_of_kustomize_come_from_the_argocd_cm_of_the_repository() {
+    let kustomization = "resources: [../../shared/map.yaml]\n".to_owned();
+    let files = |options: &str| {
+        [
+            ("applications/web.yaml", application("web", "env: dev", "apps/web")),
+            ("apps/web/kustomization.yaml", kustomization.clone()),
+            ("shared/map.yaml", map("shared")),
+            ("argocd/values.yaml", format!("configs:\n  cm:\n    kustomize.buildOptions: \"{options}\"\n")),
+        ]
+    };
+    let lab = Lab::new();
+    let server = lab.server();
+    server.allow("hydrate.settingsPusher");
+    let clone = server.clone_to("clone");
+    committed(&clone, &files("--enable-helm"));
+    assert_eq!(found(&clone, &["environments/dev"]), ["web render"]);
+    let said = adopt(&clone, &["environments/dev"], &[]).stdout;
+    assert!(
+        said.contains("the setting `kustomize.buildOptions` does here") && !said.contains("kustomize:\n"),
+        "{said}"
+    );
+
+    committed(&clone, &files("--enable-helm --load-restrictor=LoadRestrictionsNone"));
+    assert_eq!(found(&clone, &["environments/dev"]), ["web environments/dev"]);
+    let said = adopt(&clone, &["environments/dev"], &["--write"]).exits(0).stdout;
+    let line = "  kustomize.buildOptions: --enable-helm --load-restrictor=LoadRestrictionsNone  # of Argo CD, by argocd/values.yaml\n";
+    assert!(said.contains(line), "{said}");
+    clone.git(&["push", "--quiet", "origin", "HEAD:main", "refs/hydrate/config"]);
+    assert!(server.git(&["show", "environments/dev:web/manifest.yaml"]).contains("name: shared"));
+    let metadata = server.git(&["show", "environments/dev:web/hydrator.metadata"]);
+    assert!(metadata.contains("kustomize build ./apps/web --load-restrictor LoadRestrictionsNone"), "{metadata}");
+    server.hydrate(&["verify"]).exits(0);
+
+    // What leads out of the repository is refused as before, and so is the official tool, which would read it.
+    server.hydrate(&["config", "set", "renderer", "exec"]).exits(1);
+    let told = server.hydrate(&["status"]).stdout;
+    assert!(told.contains("`--load-restrictor LoadRestrictionsNone` is not supported with `renderer: exec`"), "{told}");
+}
+
+#[test]
+fn a_further_pattern_is_for_what_the_first_has_no_branch_for() {
+    let lab = Lab::new();
+    let clone = lab.server().clone_to("clone");
+    committed(
+        &clone,
+        &[
+            ("dev/web.yaml", application("web", "env: dev", "apps/web")),
+            ("prod/web.yaml", application("web-prod", "env: prod", "apps/prod")),
+            ("root.yaml", application("root", "", "prod")),
+            ("other/web.yaml", application("web", "", "apps/other")),
+            ("apps/web/map.yaml", map("web")),
+            ("apps/prod/map.yaml", map("web-prod")),
+            ("apps/other/map.yaml", map("other")),
+        ],
+    );
+    let by_label = "environments/{{ labels.env }}";
+    let said = adopt(&clone, &[], &[]).stdout;
+    assert!(said.contains("[0] }}' --branch-pattern environments/main --repo-url"), "{said}");
+    let alone = found(&clone, &[by_label]);
+    assert_eq!(alone, ["web environments/dev", "web document", "web-prod environments/prod", "root document"]);
+    let both =
+        ["web environments/dev", "web environments/main", "web-prod environments/prod", "root environments/main"];
+    assert_eq!(found(&clone, &[by_label, "environments/main"]), both);
+    let said = adopt(&clone, &[by_label, "environments/main"], &["--write"]).stdout;
+    let rules = "  rules:  # where plain Applications go
+  - match:
+      name:
+      - web
+      file: other/web.yaml
+    branch: environments/main
+    path: '{{ name }}'
+  - match:
+      name:
+      - root
+    branch: environments/main
+    path: '{{ name }}'
+  - branch: environments/{{ labels.env }}
+    path: '{{ name }}'
+";
+    assert!(said.contains(rules), "{said}");
+    assert_eq!(found(&clone, &[]), both);
+    let refused = adopt(&clone, &[by_label], &[]).exits(2).stderr;
+    assert!(refused.contains("to begin anew: git hydrate config unset rules"), "{refused}");
+}
+
+#[test]
+fn an_application_that_renders_objects_of_others_gets_a_branch_of_its_own() {
+    let lab = Lab::new();
+    let server = lab.server();
+    server.allow("hydrate.settingsPusher");
+    let clone = server.clone_to("clone");
+    committed(
+        &clone,
+        &[
+            (
+                "applications/all.yaml",
+                application("all", "", "apps").replace("path: apps", "path: apps, directory: {recurse: true}"),
+            ),
+            ("applications/a.yaml", application("a", "", "apps/a")),
+            ("applications/b.yaml", application("b", "", "apps/b")),
+            ("apps/a/map.yaml", map("a")),
+            ("apps/b/map.yaml", map("b")),
+        ],
+    );
+    let expected = ["a environments/main", "all environments/main-all", "b environments/main"];
+    assert_eq!(found(&clone, &["environments/main"]), expected);
+    let said = adopt(&clone, &["environments/main"], &["--write"]).exits(0).stdout;
+    let why =
+        "  rules:  # where plain Applications go; apart from others that render the same objects, as now: `all`\n";
+    assert!(said.contains(why), "{said}");
+    clone.git(&["push", "--quiet", "origin", "HEAD:main", "refs/hydrate/config"]);
+    for (branch, path) in [("environments/main", "a"), ("environments/main", "b"), ("environments/main-all", "all")] {
+        assert!(server.git(&["show", &format!("{branch}:{path}/manifest.yaml")]).contains("kind: ConfigMap"), "{path}");
+    }
+}
+
+/// A chart of a repository that a test serves.
+fn chart(lab: &Lab) -> Liar {
+    let root = lab.path("charts");
+    std::fs::create_dir_all(&root).expect("made");
+    let files = [
+        ("web/Chart.yaml", "apiVersion: v2\nname: web\nversion: 1.2.3\n"),
+        ("web/templates/a.yaml", "apiVersion: v1\nkind: ConfigMap\nmetadata: {name: '{{ .Release.Name }}'}\n"),
+    ];
+    let files = files.map(|(path, text)| (path.to_owned(), text.to_owned()));
+    std::fs::write(root.join("web-1.2.3.tgz"), packed(&files)).expect("written");
+    let index = "apiVersion: v1\nentries:\n  web:\n  - {name: web, version: 1.2.3, urls: [web-1.2.3.tgz]}\n";
+    std::fs::write(root.join("index.yaml"), index).expect("written");
+    files_of(root)
+}
+
+#[test]
+fn three_commands_lead_from_a_clone_to_hydrated_branches() {
+    let lab = Lab::new();
+    let upstream = chart(&lab);
+    let server = lab.bare(&[]);
+    let pushers = ["--settings-pusher", "alice", "--pusher-variable", "HYDRATE_USER"];
+    let told = server.hydrate(&[&["install", "--server"], &pushers[..]].concat()).exits(0).stdout;
+    assert!(told.contains("done     hydrate.settingsPusher = alice: may push settings\n"), "{told}");
+    let told = server.hydrate(&[&["install", "--server"], &pushers[..]].concat()).exits(0).stdout;
+    assert!(told.contains("already  hydrate.settingsPusher = alice"), "{told}");
+    assert_eq!(server.git(&["config", "--get-all", "hydrate.settingsPusher"]), "alice");
+
+    let clone = server.clone_to("clone");
+    clone.git(&["config", "hydrate.vendorAllow", "http://127.0.0.1"]);
+    let source = format!("repoURL: '{}', chart: web, targetRevision: 1.2.3", upstream.url());
+    let from_elsewhere = application("web", "env: prod", "x")
+        .replace(&format!("repoURL: '{URL}', targetRevision: HEAD, path: x"), &source);
+    committed(
+        &clone,
+        &[
+            ("apps/web.yaml", from_elsewhere),
+            ("apps/random.yaml", application("random", "env: dev", "random")),
+            ("random/Chart.yaml", "apiVersion: v2\nname: random\nversion: 1.0.0\n".to_owned()),
+            ("random/templates/a.yaml", map("'{{ randAlphaNum 5 | lower }}'")),
+        ],
+    );
+    std::fs::write(clone.path.join("staged.txt"), "x").expect("written");
+    clone.git(&["add", "staged.txt"]);
+    let told = adopt(&clone, &["environments/{{ labels.env }}"], &["--write", "--vendor"]).exits(0).stdout;
+    assert!(told.contains("2 of 2 Applications hydrate\n"), "{told}");
+    assert!(!told.contains("git hydrate vendor") && !told.contains("seeds new"), "{told}");
+    assert_eq!(clone.git(&["log", "-1", "--format=%s"]), "Keep inputs");
+    assert_eq!(clone.git(&["status", "--short"]), "A  staged.txt");
+    let push = ["push", "--quiet", "origin", "HEAD:main", "refs/hydrate/config"];
+    clone.run("env", &[&["HYDRATE_USER=alice", "git"], &push[..]].concat()).success();
+    assert!(server.git(&["show", "environments/prod:web/manifest.yaml"]).contains("name: web"));
+    assert!(server.git(&["show", "environments/dev:random/manifest.yaml"]).contains("kind: ConfigMap"));
+}
