@@ -299,6 +299,68 @@ fn the_setting_crds_names_files_of_the_dry_tree() {
     assert!(told.contains(TOO_LARGE) && told.contains("--> apps/web/dev/shop.yaml:5"), "{told}");
 }
 
+/// Excerpts of CRDs in the cache.
+fn excerpts(server: &Repo) -> Vec<std::path::PathBuf> {
+    let names = server.names("hydrate/cache").into_iter().filter(|name| name.starts_with("crd-"));
+    names.map(|name| server.path.join("hydrate/cache").join(name)).collect()
+}
+
+#[test]
+fn excerpts_of_crds_that_are_damaged_missing_or_of_others_decide_nothing() {
+    let lab = Lab::new();
+    let (server, clone) = team(&lab, &[&["crds", "platform"]]);
+    let mut count = 0;
+    let mut is_told = |crd: &str| {
+        count += 1;
+        let name = format!("s{count}");
+        let shop = shop("9").replace("name: a", &format!("name: {name}"));
+        clone.commit("shop", &[("platform/shop.yaml", crd), ("apps/web/dev/shop.yaml", &shop)]);
+        told(&clone, &format!("refuses Shop {name}: `spec.size`")) == 1
+    };
+    let looser = CRD.replace("maximum: 3", "maximum: 30");
+    assert!(is_told(CRD) && !is_told(&looser));
+    let files = excerpts(&server);
+    let [first, second] = [0, 1].map(|at| std::fs::read(&files[at]).expect("readable"));
+    // Both are right by themselves, and not under each other's name.
+    std::fs::write(&files[0], &second).expect("written");
+    std::fs::write(&files[1], &first).expect("written");
+    assert!(is_told(CRD) && !is_told(&looser));
+    for file in &files {
+        let mut bytes = std::fs::read(file).expect("readable");
+        let at = bytes.len() / 2;
+        bytes[at] ^= 1;
+        std::fs::write(file, bytes).expect("written");
+    }
+    assert!(is_told(CRD) && !is_told(&looser));
+    files.iter().for_each(|file| std::fs::write(file, "").expect("written"));
+    assert!(is_told(CRD) && !is_told(&looser));
+    files.iter().for_each(|file| std::fs::remove_file(file).expect("removed"));
+    assert!(is_told(CRD) && !is_told(&looser));
+    assert_eq!(excerpts(&server), files);
+    // Where no CRD is of the group, that is known as well, and only for these.
+    let others = "# None.\n";
+    assert!(!is_told(others) && !is_told(others) && is_told(CRD));
+    assert_eq!(excerpts(&server).len(), 3);
+}
+
+#[test]
+fn a_push_that_is_refused_leaves_no_excerpt_of_a_crd() {
+    let lab = Lab::new();
+    let (server, clone) = team(&lab, &[&["crds", "platform"], &["validate", "refuse"]]);
+    server.git(&["config", "hydrate.strict", "touched"]);
+    let commit = |size: &str| {
+        clone.commit("shop", &[("platform/crds/shop.yaml", CRD), ("apps/web/dev/shop.yaml", &shop(size))]);
+        clone.push()
+    };
+    commit("9").exits(1);
+    assert_eq!(excerpts(&server).len(), 0);
+    commit("2").success();
+    assert_eq!(excerpts(&server).len(), 1);
+    commit("9").exits(1);
+    commit("3").success();
+    assert_eq!(excerpts(&server).len(), 1);
+}
+
 #[test]
 fn a_value_of_a_chart_is_told_with_its_line_of_the_values() {
     let lab = Lab::new();

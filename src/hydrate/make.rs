@@ -8,6 +8,7 @@ mod checked;
 pub(crate) mod commits;
 pub(crate) mod definitions;
 pub(crate) mod documents;
+pub(crate) mod excerpts;
 pub(crate) mod ineffective;
 pub(crate) mod losses;
 mod lost_keys;

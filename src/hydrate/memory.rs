@@ -10,6 +10,7 @@ use sha2::{Digest, Sha256};
 
 use super::failed_render::{FailedRender, FailedRenders};
 use super::make::branch::Branch;
+use super::make::excerpts::Excerpts;
 use super::plan::skipped::LeftBehind;
 use super::stopped::Stopped;
 use crate::argo::{AppName, Application, BranchName, Context, Identity};
@@ -79,6 +80,8 @@ pub(crate) struct Memory {
     kept: Vec<(String, BranchName, StateAfter)>,
     /// What is left of the branch of copies, under its name.
     copies: Option<(String, Option<known::CopyBranch>)>,
+    /// What is left of the CRDs by which objects were judged.
+    excerpts: Vec<Excerpts>,
 }
 
 #[derive(Debug)]
@@ -103,7 +106,18 @@ impl Memory {
             is_cut_off: false,
             kept: Vec::new(),
             copies: None,
+            excerpts: Vec::new(),
         }
+    }
+
+    /// The cache, for what is found by the ids of contents.
+    pub(crate) fn cache(&self) -> Option<&Cache> {
+        self.cache.as_ref()
+    }
+
+    /// Leaves excerpts of CRDs for other runs.
+    pub(crate) fn keep_excerpts(&mut self, excerpts: Excerpts) {
+        self.excerpts.push(excerpts);
     }
 
     /// Whether anything can be left for another run.
@@ -157,6 +171,7 @@ impl Memory {
         if let Some((name, copies)) = self.copies {
             drop(cache.save_copies(&name, copies.as_ref()));
         }
+        self.excerpts.into_iter().for_each(|excerpts| excerpts.write(&cache));
         warnings
     }
 

@@ -263,6 +263,7 @@ impl Run<'_> {
                 self.hydrate_planned(plan, &mut planner, &mut refused, heads)?;
             }
         }
+        self.memory.keep_excerpts(refused.take_excerpts());
         if self.preview.is_none() {
             self.report.warnings.extend(refused.ineffective(&self.branches, &self.found)?);
         }
@@ -336,7 +337,8 @@ impl Run<'_> {
         rendered: &Rendered,
         judged: Option<(&mut Refused, KnownDefinitions<'_>)>,
     ) -> Result<(), Stopped> {
-        let judging = judged.map(|(refused, known)| Judging::new(refused, rendered, &self.found, known));
+        let judging =
+            judged.map(|(refused, known)| Judging::new(refused, rendered, &self.found, known, self.memory.cache()));
         let mut commits = Commits::of(rendered, &self.found, &self.branches, judging)?;
         if self.preview.is_some() {
             commits.warnings.extend(ineffective::warnings(rendered, &self.found, &self.branches)?);

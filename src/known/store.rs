@@ -1,5 +1,6 @@
 //! The directory of the cache: results by key, in files that may be deleted at any time.
 
+use std::collections::BTreeMap;
 use std::fs::{self, Permissions};
 use std::io::{self, Write};
 use std::os::unix::fs::PermissionsExt;
@@ -10,6 +11,7 @@ use dry_files::path::RepoPath;
 use dry_files::regular;
 
 use super::barren::Barren;
+use super::codec::{Decoder, Encoder, check, checked};
 use super::copies::CopyBranch;
 use super::failed_makers::{BYTES_MAX as FAILED_MAKERS_BYTES_MAX, FailedMakers};
 use super::record::{Encoded, Way};
@@ -50,6 +52,11 @@ const FAILED_MAKERS: &str = "failed-makers";
 /// What the names of files about branches of copies start with, and how large one may be, in bytes.
 const COPIES: &str = "copies-";
 const COPIES_BYTES_MAX: u64 = 64 << 20;
+
+/// What the names of excerpts of CRDs start with, how many are remembered, and how large one may be, in bytes.
+const EXCERPT: &str = "crd-";
+const EXCERPTS_MAX: usize = 1024;
+const EXCERPT_BYTES_MAX: u64 = 2 << 20;
 
 /// From when on a file that somebody began to write is taken for left behind.
 const WRITING_MAX: Duration = Duration::from_secs(3600);
@@ -158,6 +165,38 @@ impl Cache {
             None if path.exists() => fs::remove_file(path),
             None => Ok(()),
         }
+    }
+
+    /// The excerpt of CRDs of a name; none when there is none, or it is damaged.
+    pub(crate) fn load_excerpt(&self, name: &str) -> Option<Vec<u8>> {
+        let bytes = regular::read(&self.dir.join(format!("{EXCERPT}{name}")), EXCERPT_BYTES_MAX).ok()?;
+        let mut piece = Decoder(checked(&bytes)?);
+        let text = (piece.bytes()? == name.as_bytes()).then(|| piece.bytes())??;
+        Some(text.to_vec())
+    }
+
+    /// Remembers excerpts by their names, in place of the oldest.
+    pub(crate) fn save_excerpts(&self, excerpts: &BTreeMap<String, Vec<u8>>) -> io::Result<()> {
+        if excerpts.is_empty() {
+            return Ok(());
+        }
+        self.make_dir()?;
+        for (name, text) in excerpts {
+            let mut piece = Encoder::default();
+            piece.text(name);
+            piece.bytes(text);
+            let check = check(&piece.0);
+            self.place(&self.dir.join(format!("{EXCERPT}{name}")), &[&piece.0[..], &check].concat())?;
+        }
+        let mut kept = Vec::new();
+        for entry in fs::read_dir(&self.dir)?.flatten() {
+            if entry.file_name().to_string_lossy().starts_with(EXCERPT) {
+                kept.extend(entry.metadata().and_then(|metadata| metadata.modified()).map(|time| (time, entry.path())));
+            }
+        }
+        kept.sort();
+        kept.truncate(kept.len().saturating_sub(EXCERPTS_MAX));
+        kept.into_iter().try_for_each(|(_, path)| fs::remove_file(path))
     }
 
     /// Notes whether what is known of a dry branch is too large to be remembered; answers whether that is news.

@@ -1,6 +1,7 @@
 //! CustomResourceDefinitions by the kinds that they serve.
 
 use std::collections::{HashMap, HashSet};
+use std::sync::Arc;
 
 use go_yaml::{Limits, Mapping, Value};
 
@@ -21,9 +22,9 @@ pub(crate) struct Version {
 /// The CRDs of a cluster, or those that are known of it.
 ///
 /// Texts are kept as they are and read when an object needs one of theirs.
-#[derive(Debug, Default)]
+#[derive(Debug, Clone, Default)]
 pub struct Crds {
-    texts: Vec<Vec<u8>>,
+    texts: Vec<Arc<Vec<u8>>>,
     is_all: bool,
 }
 
@@ -40,11 +41,25 @@ impl Crds {
 
     /// Adds a text of YAML or JSON with CRDs, one or more documents; others in it do not count.
     pub fn add(&mut self, text: Vec<u8>) {
-        self.texts.push(text);
+        self.texts.push(Arc::new(text));
+    }
+
+    /// Whether there is no text at all.
+    pub fn is_empty(&self) -> bool {
+        self.texts.is_empty()
     }
 
     pub(crate) fn is_all(&self) -> bool {
         self.is_all
+    }
+
+    /// What may define a kind of a group.
+    pub(crate) fn documents(&self, group: &str, kind: &str) -> impl Iterator<Item = Value> {
+        self.parts(group).filter(move |part| declares(part, kind)).flat_map(documents)
+    }
+
+    fn parts(&self, group: &str) -> impl Iterator<Item = &[u8]> {
+        self.texts.iter().flat_map(|text| parts(text)).filter(move |part| has(part, group))
     }
 }
 
@@ -101,21 +116,13 @@ impl Read {
     pub(crate) fn group(&mut self, crds: &Crds, name: &str, kind: &str) -> &Group {
         let group = self.groups.entry(name.to_owned()).or_default();
         if !group.is_whole && group.asked.insert(kind.to_owned()) {
-            group.read(crds, name, |part| declares(part, kind));
+            crds.documents(name, kind).for_each(|crd| group.add(&crd, name));
             if !group.has_kind(kind) {
-                group.read(crds, name, |_| true);
+                crds.parts(name).flat_map(documents).for_each(|crd| group.add(&crd, name));
                 group.is_whole = true;
             }
         }
         group
-    }
-}
-
-impl Group {
-    fn read(&mut self, crds: &Crds, name: &str, is_wanted: impl Fn(&[u8]) -> bool) {
-        for part in crds.texts.iter().flat_map(|text| parts(text)).filter(|part| has(part, name) && is_wanted(part)) {
-            documents(part).iter().for_each(|crd| self.add(crd, name));
-        }
     }
 }
 

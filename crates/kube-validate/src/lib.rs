@@ -30,6 +30,7 @@ mod crds;
 mod cron;
 mod custom;
 mod effort;
+mod excerpt;
 mod fields;
 mod finding;
 mod formats;

@@ -16,5 +16,6 @@ fn each_rule_is_of_a_type_and_a_field_that_some_minor_has() {
 
 mod answers;
 mod effort;
+mod excerpts;
 mod minors;
 mod updates;

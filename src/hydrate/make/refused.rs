@@ -9,6 +9,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use super::branch::Branch;
 use super::checked::{Checked, counts};
 use super::definitions::{Definitions, KnownDefinitions};
+use super::excerpts::{self, Excerpts};
 use super::ineffective::Touched;
 use super::manifest_of::manifest_of;
 use super::output::Output;
@@ -18,7 +19,7 @@ use crate::diff::ObjectName;
 use crate::discover::Removal;
 use crate::hydrate::plan::{Done, Hydration, Rendered};
 use crate::hydrate::report::Refusal;
-use crate::known::Encoded;
+use crate::known::{Cache, Encoded};
 use crate::manifest::{self, Key, Manifest, Source};
 use crate::owners::error::HydrateError;
 use crate::owners::policy::render_context;
@@ -39,6 +40,8 @@ pub(crate) struct Refused {
     checked: Checked,
     /// What is looked at for what changes nothing.
     touched: Touched,
+    /// Excerpts of CRDs that were made.
+    excerpts: Excerpts,
     /// Where places are looked for.
     last: Option<DryPlace>,
 }
@@ -72,16 +75,17 @@ pub(crate) struct Judging<'r> {
 }
 
 impl<'r> Judging<'r> {
-    /// Of what was rendered; `known` finds CRDs of Applications that are not planned.
+    /// Of what was rendered; `known` finds CRDs of Applications that are not planned, `cache` has excerpts of CRDs.
     pub(crate) fn new(
         refused: &'r mut Refused,
         rendered: &'r Rendered,
         found: &'r Snapshot<'r>,
         known: KnownDefinitions<'r>,
+        cache: Option<&'r Cache>,
     ) -> Self {
         let (id, tree, identities) = (rendered.dry.id, rendered.tree, rendered.identities.clone());
         refused.last = Some(DryPlace { id, tree, identities });
-        Self { found, definitions: Definitions::new(rendered, found, known), refused }
+        Self { found, definitions: Definitions::new(rendered, found, known, cache), refused }
     }
 
     /// Adds what is said of the objects that a branch gets once a limit is gone or an input is here that keeps it behind: no push
@@ -196,15 +200,25 @@ impl<'r> Judging<'r> {
             found.extend(server.since(plain, (old, new), [&then, &now]));
         }
         for group in groups {
-            let mut defined = Vec::new();
-            if !self.definitions.is_known(server, &branch.name, group) {
-                for (application, manifest) in self.definitions.planned(&branch.name, group) {
-                    let earlier = before(application, branch, removals, self.found)?;
-                    defined.extend(earlier.filter(|earlier| earlier != manifest));
+            let is_there = match self.definitions.may_be_there(&branch.name, group) {
+                Some(is_there) => is_there,
+                None => {
+                    let mut defined = Vec::new();
+                    for (application, manifest) in self.definitions.planned(&branch.name, group) {
+                        let earlier = before(application, branch, removals, self.found)?;
+                        defined.extend(earlier.filter(|earlier| earlier != manifest));
+                    }
+                    self.definitions.find(&branch.name, group, defined)
                 }
+            };
+            if !is_there {
+                continue;
             }
-            let Some(judges) = self.definitions.judges(server, &branch.name, group, &defined)? else { continue };
             let (old, new) = texts.read(self.found)?;
+            let kinds = excerpts::kinds(old.iter().chain(new), group);
+            let place = (&branch.name, group);
+            let judges = self.definitions.judges(server, place, kinds, &mut self.refused.excerpts)?;
+            let Some(judges) = judges else { continue };
             let of_group = new.iter().filter(|manifest| manifest.group() == group);
             found.extend(server.since(server.all_answers(judges[1], of_group), (old, new), judges));
         }
@@ -244,6 +258,11 @@ impl Refused {
         self.touched.warnings((*id, *tree), branches, found)
     }
 
+    /// The excerpts of CRDs that were made.
+    pub(crate) fn take_excerpts(&mut self) -> Excerpts {
+        std::mem::take(&mut self.excerpts)
+    }
+
     fn forget_pending(&mut self, branch: &BranchName, path: &RepoPath) {
         let key = (branch.clone(), path.clone());
         if self.entries.get(&key).is_some_and(|entry| entry.is_pending) {
@@ -258,7 +277,7 @@ impl Refused {
         branches: &BTreeMap<BranchName, Branch>,
         found: &Snapshot<'_>,
     ) -> Result<(Vec<Refusal>, Vec<Diagnostic>), HydrateError> {
-        let Self { entries, checked, last, touched: _ } = self;
+        let Self { entries, checked, last, touched: _, excerpts: _ } = self;
         let is_asked = !entries.is_empty() || !checked.is_empty();
         let Some(DryPlace { id, tree, identities }) = last.filter(|_| is_asked) else {
             return Ok((Vec::new(), Vec::new()));

@@ -63,7 +63,7 @@ impl Asked<'_> {
 
     /// What judges objects of an API group beside those of an Application; none where nothing is known to define its kinds.
     fn judge(&self, server: &Server<'_>, application: &Application, group: &str) -> Option<Judge> {
-        let mut texts = self.policy.crds(self.context.files, group);
+        let (mut texts, _) = self.policy.crds(self.context.files, group);
         let branch: &BranchName = application.environment_branch();
         let here = self.rendered.iter().filter(|(other, _)| other.environment_branch() == branch);
         let manifests = here.flat_map(|(_, result)| &result.manifests);
