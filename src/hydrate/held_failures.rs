@@ -30,7 +30,7 @@ pub(crate) struct Held {
 
 impl Run<'_> {
     /// The tip of a dry branch that the last run saw, where something is held. As far as nothing is known of it, the newest commit that
-    /// an environment branch shows, or the first parent. To be asked before this run leaves its own.
+    /// an environment branch shows or that failed, or the first parent. To be asked before this run leaves its own.
     pub(crate) fn tip_before(&self, head: &DryHead) -> Option<ObjectId> {
         let is_run = matches!(self.found.setup.wake, Wake::Pushed(_) | Wake::Everything) && self.preview.is_none();
         if !is_run || self.found.holds.is_empty() {
@@ -41,11 +41,14 @@ impl Run<'_> {
         seen.or_else(|| self.newest_shown(head)).or_else(|| repository.first_parent(head.tip).ok().flatten())
     }
 
-    /// The newest commit of a dry branch that an environment branch shows which is not the tip.
+    /// The newest commit of a dry branch that an environment branch shows, or that failed, and that is not the tip.
     fn newest_shown(&self, head: &DryHead) -> Option<ObjectId> {
         let repository = self.found.setup.repository;
         let of_head = self.branches.values().filter(|branch| branch.dry_branch == head.branch);
-        let shown: BTreeSet<ObjectId> = of_head.filter_map(|branch| branch.dry).collect();
+        let mut shown: BTreeSet<ObjectId> = of_head.filter_map(|branch| branch.dry).collect();
+        let failures = self.ledger.failures.branches().flat_map(|(_, failures)| failures);
+        let failures = failures.filter(|failure| failure.dry_branch == head.branch.as_str());
+        shown.extend(failures.filter_map(|failure| object_id(&failure.dry_sha)).filter(|dry| repository.has(*dry)));
         let before = shown.into_iter().filter(|dry| *dry != head.tip && repository.is_ancestor(*dry, head.tip));
         before.reduce(|newest, dry| if repository.is_ancestor(newest, dry) { dry } else { newest })
     }
