@@ -79,21 +79,21 @@ pub(super) fn run(arguments: &Arguments, json: bool) -> anyhow::Result<Outcome> 
 
 /// Hydrates everything that is not hydrated yet, and waits for its turn.
 pub(super) fn all(repository: &Repository) -> anyhow::Result<hydrate::Report> {
-    told(again(repository, Ask::default())?)
+    reported(again(repository, Ask::default())?)
 }
 
 /// Hydrates everything as [`all`] does, after a preview that has found out what is in dry trees.
 pub(super) fn after(repository: &Repository, discovery: &RefCell<Discovery>) -> anyhow::Result<hydrate::Report> {
-    told(again(repository, Ask { discovery: Some(discovery), ..Ask::default() })?)
+    reported(again(repository, Ask { discovery: Some(discovery), ..Ask::default() })?)
 }
 
 /// Hydrates everything as [`all`] does; `branch` may go back to a lower tag of its range.
 pub(super) fn resumed(repository: &Repository, branch: &BranchName) -> anyhow::Result<hydrate::Report> {
-    told(again(repository, Ask { resumed: Some(branch), ..Ask::default() })?)
+    reported(again(repository, Ask { resumed: Some(branch), ..Ask::default() })?)
 }
 
 /// What was hydrated; what was not delivered is said.
-fn told(Done { report, destinations }: Done) -> anyhow::Result<hydrate::Report> {
+fn reported(Done { report, destinations }: Done) -> anyhow::Result<hydrate::Report> {
     output::undelivered(&destinations);
     Ok(report)
 }

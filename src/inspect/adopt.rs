@@ -22,6 +22,7 @@ mod roots;
 mod second;
 mod units;
 mod unnamed;
+mod walk;
 
 use std::collections::{BTreeMap, BTreeSet};
 

@@ -1,18 +1,16 @@
 //! The setting `kustomize.buildOptions`, from what the repository says of Argo CD's ConfigMap `argocd-cm`.
 
 use dry_files::path::RepoPath;
-use dry_files::view::{Kind, View};
+use dry_files::view::View;
 use inputs::InputsDir;
 
 use super::super::check::{Judged, Tree};
-use super::Draft;
+use super::{Draft, walk};
 use crate::owners::error::HydrateError;
 use crate::settings::BuildOptions;
 use crate::settings::argocd_cm::BUILD_OPTIONS;
 
-/// How many directories are walked, how deep, and how large a file may be.
-const DIRECTORIES_MAX: usize = 20_000;
-const DEPTH_MAX: usize = 16;
+/// How large a file may be.
 const FILE_BYTES_MAX: usize = 1 << 20;
 
 /// Proposes the options of Kustomize that the repository gives its Argo CD, where builds may differ by them; answers whether it did.
@@ -40,29 +38,13 @@ pub(super) fn propose(draft: &mut Draft, judged: &Judged, tree: &Tree<'_>) -> Re
 
 /// The options that YAML files give Argo CD, in a ConfigMap or in values of its chart, with the file of each.
 fn written(view: &View<'_>, inputs: &InputsDir) -> Vec<(BuildOptions, RepoPath)> {
+    let is_yaml = |name: &str| [".yaml", ".yml"].iter().any(|end| name.ends_with(end));
     let mut found = Vec::new();
-    let mut waiting = vec![(RepoPath::root(), 0)];
-    let mut directories = 0;
-    while let Some((dir, depth)) = waiting.pop() {
-        directories += 1;
-        if directories > DIRECTORIES_MAX || inputs.has(&dir) {
-            continue;
-        }
-        let Ok(entries) = view.list(&dir) else { continue };
-        for entry in entries.iter() {
-            let Ok(path) = dir.child(&entry.name) else { continue };
-            let is_yaml = [".yaml", ".yml"].iter().any(|end| entry.name.ends_with(end));
-            match entry.kind {
-                Kind::Directory if depth < DEPTH_MAX => waiting.push((path, depth + 1)),
-                Kind::File if is_yaml => {
-                    let Ok(blob) = view.read(&path) else { continue };
-                    if blob.data.len() <= FILE_BYTES_MAX {
-                        let text = String::from_utf8_lossy(&blob.data);
-                        found.extend(text.lines().filter_map(of_line).map(|options| (options, path.clone())));
-                    }
-                }
-                Kind::File | Kind::Directory | Kind::Link | Kind::Submodule => {}
-            }
+    for path in walk::files(view, inputs, is_yaml) {
+        let Ok(blob) = view.read(&path) else { continue };
+        if blob.data.len() <= FILE_BYTES_MAX {
+            let text = String::from_utf8_lossy(&blob.data);
+            found.extend(text.lines().filter_map(of_line).map(|options| (options, path.clone())));
         }
     }
     found

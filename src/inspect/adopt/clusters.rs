@@ -7,12 +7,12 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use dry_files::path::RepoPath;
-use dry_files::view::{Kind, View};
+use dry_files::view::View;
 use go_yaml::Value;
 use serde::Serialize;
 
 use super::super::check::{Judged, Tree};
-use super::Draft;
+use super::{Draft, walk};
 use crate::argo::AppName;
 use crate::argo::set::{ARGOCD_NAMESPACE, Clusters};
 use crate::manifest::OWN_CLUSTER;
@@ -35,9 +35,7 @@ pub(crate) struct UnknownClusters {
     pub asks_versions: bool,
 }
 
-/// How many directories are walked for lists, how deep, and how large a list may be.
-const DIRECTORIES_MAX: usize = 20_000;
-const DEPTH_MAX: usize = 16;
+/// How large a list may be.
 const LIST_BYTES_MAX: usize = 4 << 20;
 
 /// Proposes where clusters are listed; answers whether anything was proposed.
@@ -69,24 +67,8 @@ pub(super) fn propose(draft: &mut Draft, judged: &Judged, tree: &Tree<'_>) -> Re
 
 /// The files that are lists of clusters: by their name, then by what they contain.
 fn lists(view: &View<'_>, inputs: &InputsDir) -> Vec<RepoPath> {
-    let mut found = Vec::new();
-    let mut waiting = vec![(RepoPath::root(), 0)];
-    let mut directories = 0;
-    while let Some((dir, depth)) = waiting.pop() {
-        directories += 1;
-        if directories > DIRECTORIES_MAX || inputs.has(&dir) {
-            continue;
-        }
-        let Ok(entries) = view.list(&dir) else { continue };
-        for entry in entries.iter() {
-            let Ok(path) = dir.child(&entry.name) else { continue };
-            match entry.kind {
-                Kind::Directory if depth < DEPTH_MAX => waiting.push((path, depth + 1)),
-                Kind::File if is_called_so(&entry.name) && is_list(view, &path) => found.push(path),
-                Kind::File | Kind::Directory | Kind::Link | Kind::Submodule => {}
-            }
-        }
-    }
+    let mut found = walk::files(view, inputs, is_called_so);
+    found.retain(|path| is_list(view, path));
     found.sort();
     found
 }

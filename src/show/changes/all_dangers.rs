@@ -15,6 +15,27 @@ pub(super) struct DangerOfAll<'a> {
     pub branches: Vec<&'a str>,
 }
 
+/// The dangers that are shown, each with what is to be done where it is the last of those that follow one another with that advice; and
+/// how many may be left out. Only those that are not severe are: `max` of them are shown.
+pub(super) fn shown<'d, 'a>(
+    all: &'d [DangerOfAll<'a>],
+    max: usize,
+) -> (Vec<(&'d DangerOfAll<'a>, Option<String>)>, usize) {
+    let is_severe = |one: &DangerOfAll<'_>| one.group.danger.severity.is_severe();
+    let (mut shown, mut others) = (Vec::new(), 0);
+    for one in all {
+        others += usize::from(!is_severe(one));
+        if is_severe(one) || others <= max {
+            shown.push((one, Some(one.group.advice())));
+        }
+    }
+    let next: Vec<Option<String>> = shown.iter().skip(1).map(|(_, advice)| advice.clone()).collect();
+    for ((_, advice), next) in shown.iter_mut().zip(next) {
+        advice.take_if(|advice| Some(&*advice) == next.as_ref());
+    }
+    (shown, others)
+}
+
 impl<'a> DangerOfAll<'a> {
     /// Those of all environments: production's first, then the worst first.
     pub(super) fn all(changes: &'a Changes) -> Vec<Self> {

@@ -9,7 +9,7 @@ use dry_files::diag::more::line_of_more;
 use dry_files::diag::printable;
 
 use super::alike::{Alike, CommonChange, Entry};
-use super::all_dangers::DangerOfAll;
+use super::all_dangers::{DangerOfAll, shown};
 use super::overview::{all, but_for, held_back, overall};
 use super::repeats::{Here, Repeats};
 use super::{Changes, EnvironmentDiff, Overview, room};
@@ -277,17 +277,8 @@ fn sign(severity: Severity) -> &'static str {
 
 fn danger_lines(all: &[DangerOfAll<'_>]) -> String {
     let mut text = "\n**Dangers**\n\n".to_owned();
-    let is_severe = |one: &&DangerOfAll<'_>| one.group.danger.severity.is_severe();
-    let others = all.iter().filter(|one| !is_severe(one)).count();
-    let mut left = SHOWN_MAX;
-    let mut is_shown = |one: &&DangerOfAll<'_>| {
-        let fits = is_severe(one) || left > 0;
-        left -= usize::from(fits && !is_severe(one));
-        fits
-    };
-    let shown: Vec<&DangerOfAll<'_>> = all.iter().filter(|one| is_shown(one)).collect();
-    let mut shown = shown.into_iter().peekable();
-    while let Some(DangerOfAll { group, branches }) = shown.next() {
+    let (shown, others) = shown(all, SHOWN_MAX);
+    for (DangerOfAll { group, branches }, advice) in shown {
         let (danger, subject, members) = (group.danger, group.subject(), group.members());
         let branches: Vec<String> = branches.iter().map(|branch| code(branch)).collect();
         let what = escaped(&danger.to_string());
@@ -300,9 +291,7 @@ fn danger_lines(all: &[DangerOfAll<'_>]) -> String {
             code(&subject),
             group.each()
         );
-        // What is to be done about several is said once, behind the last of them.
-        let goes_on = shown.peek().is_some_and(|next| next.group.advice() == group.advice());
-        let advice = Some(escaped(&group.advice())).filter(|_| !goes_on);
+        let advice = advice.map(|advice| escaped(&advice));
         let lines: Vec<String> =
             [Some(escaped(&members)), advice].into_iter().flatten().filter(|line| !line.is_empty()).collect();
         if !lines.is_empty() {

@@ -6,7 +6,7 @@ use dry_files::diag::more::line_of_more;
 use dry_files::diag::printable;
 
 use super::alike::{Alike, CommonChange, Entry};
-use super::all_dangers::DangerOfAll;
+use super::all_dangers::{DangerOfAll, shown};
 use super::overview::{but_for, overall, state};
 use super::repeats::{Here, Repeats};
 use super::{ApplicationDiff, Changes, EnvironmentDiff, LikeEnvironment, Mark, Overview, Row, noise_text};
@@ -281,17 +281,8 @@ impl<'a> Text<'a> {
 
     /// The worst first; only those that are not severe may be left out.
     fn dangers(&mut self, dangers: &[DangerOfAll<'_>]) {
-        let is_severe = |one: &&DangerOfAll<'_>| one.group.danger.severity.is_severe();
-        let others = dangers.iter().filter(|one| !is_severe(one)).count();
-        let mut left = NAMED_MAX;
-        let mut is_shown = |one: &&DangerOfAll<'_>| {
-            let fits = is_severe(one) || left > 0;
-            left -= usize::from(fits && !is_severe(one));
-            fits
-        };
-        let shown: Vec<&DangerOfAll<'_>> = dangers.iter().filter(|one| is_shown(one)).collect();
-        let mut shown = shown.into_iter().peekable();
-        while let Some(DangerOfAll { group, branches }) = shown.next() {
+        let (shown, others) = shown(dangers, NAMED_MAX);
+        for (DangerOfAll { group, branches }, advice) in shown {
             let severity = group.danger.severity;
             let style = style_of(severity);
             let place = if branches.is_empty() { String::new() } else { format!("{}: ", branches.join(", ")) };
@@ -300,9 +291,6 @@ impl<'a> Text<'a> {
             if self.detail == Detail::Environments {
                 continue;
             }
-            // What is to be done about several is said once, behind the last of them.
-            let goes_on = shown.peek().is_some_and(|next| next.group.advice() == group.advice());
-            let advice = Some(group.advice()).filter(|_| !goes_on);
             for line in [Some(group.members()), advice].into_iter().flatten().filter(|line| !line.is_empty()) {
                 let line = self.wrapped(&line, "    ");
                 let _ = writeln!(self.text, "    {}", self.paint.by(Style::Dim, &line));

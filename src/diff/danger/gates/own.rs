@@ -3,7 +3,7 @@
 use go_yaml::{Mapping, Value};
 
 use super::super::{Around, Danger, Severity, items};
-use super::webhooks::{are_webhooks, fails_closed, is_for_all};
+use super::webhooks::{are_webhooks, fails_closed, is_for_all, of_both};
 use crate::diff::model::{Placed, Side, chooses, pods, word};
 use crate::manifest::Manifest;
 
@@ -18,10 +18,7 @@ pub(super) fn asked<'a>(old: &'a Manifest, new: &'a Manifest, around: &Around<'a
         return Vec::new();
     }
     let mut found = Vec::new();
-    for webhook in items(new.object(), &["webhooks"]) {
-        let name = word(webhook, &["name"]);
-        let same = |was: &&Value| word(was, &["name"]) == name;
-        let Some(was) = items(old.object(), &["webhooks"]).iter().find(same) else { continue };
+    for (name, was, webhook) in of_both(old, new) {
         // Of one that is for all namespaces from now on, or fails closed, it is said already.
         let is_said = !fails_closed(was) || is_for_all(webhook) && !is_for_all(was);
         let is_asked = asks_itself(webhook, &around.model.after) == Some(true);

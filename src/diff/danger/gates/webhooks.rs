@@ -14,6 +14,18 @@ pub(super) fn are_webhooks(object: &Manifest) -> bool {
     object.home_group() == "admissionregistration.k8s.io" && object.kind().ends_with("WebhookConfiguration")
 }
 
+/// The webhooks that there were already, by name: as they were, and as they are.
+pub(super) fn of_both<'a>(
+    old: &'a Manifest,
+    new: &'a Manifest,
+) -> impl Iterator<Item = (&'a str, &'a Value, &'a Value)> {
+    items(new.object(), &["webhooks"]).iter().filter_map(|webhook| {
+        let name = word(webhook, &["name"]);
+        let was = items(old.object(), &["webhooks"]).iter().find(|was| word(was, &["name"]) == name)?;
+        Some((name, was, webhook))
+    })
+}
+
 /// Webhooks that fail closed, or for more than before.
 ///
 /// Reference: kubernetes docs/reference/access-authn-authz/extensible-admission-controllers: `Fail` is the default, and no
@@ -23,10 +35,7 @@ pub(super) fn changed(old: &Manifest, new: &Manifest) -> Vec<Danger> {
         return Vec::new();
     }
     let mut found = Vec::new();
-    for webhook in items(new.object(), &["webhooks"]) {
-        let name = word(webhook, &["name"]);
-        let same = |was: &&Value| word(was, &["name"]) == name;
-        let Some(was) = items(old.object(), &["webhooks"]).iter().find(same) else { continue };
+    for (name, was, webhook) in of_both(old, new) {
         if new.kind() == "ValidatingWebhookConfiguration" {
             found.extend(asked_less(was, webhook, name));
         }
