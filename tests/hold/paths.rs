@@ -163,6 +163,28 @@ fn an_application_that_is_held_is_not_deployed_from_another_branch() {
 }
 
 #[test]
+fn an_application_that_moves_off_a_branch_that_is_held_as_a_whole_is_deployed_from_where_it_goes() {
+    both(|server| {
+        let clone = hydrated(server);
+        let before = tip(server, PROD);
+        hold(server, &at(PROD, &before, "")).success();
+        let (file, text) = edited(
+            "web",
+            "targetBranch: environments/prod\n      path: web\n",
+            "targetBranch: environments/dev\n      path: live\n",
+        );
+        clone.commit("move web to dev", &[(&file, &text)]);
+        clone.push().success();
+        // Nothing of it is deleted: its files stay where it was until the hold ends.
+        assert_eq!((tip(server, PROD), value(server, "environments/dev:live")), (before, "prod".to_owned()));
+        assert_eq!(paths(server), ["db", "web"]);
+        server.hydrate(&["resume", "prod", "--yes"]).success();
+        assert_eq!(paths(server), ["db"]);
+        verified(server);
+    });
+}
+
+#[test]
 fn who_removes_an_application_that_is_held_reads_that_argo_cd_deletes_it_all_the_same() {
     let lab = Lab::new();
     let server = lab.server();
