@@ -1,5 +1,8 @@
 //! The branch of the setting `applicationsTo`: copies of Applications that lead to what is hydrated of them. Real pushes.
 
+mod clashes;
+mod sets;
+
 use crate::made_applications::{URL, config, dry, files, list, manifest};
 use crate::push::{application, both, config_map, healthy, note, note_of, tip, verified};
 use crate::rules::{BY_LABEL, directory, plain, rule, two};
@@ -296,40 +299,6 @@ fn with_set(server: &Repo, set: &str) -> Repo {
 }
 
 #[test]
-fn a_set_is_copied_with_a_template_that_leads_to_what_is_hydrated() {
-    both(|server| {
-        copied(server, BY_LABEL);
-        let clone = with_set(server, &plain_set(""));
-        let told = push(&clone);
-        assert!(!told.contains("warning") && !told.contains("error"), "{told}");
-        assert_eq!(names(server), ["applicationsets/argocd/shop"]);
-        let set = manifest(server, TO, "applicationsets/argocd/shop");
-        for line in
-            ["path: '{{app}}-{{environment}}'", "targetRevision: environments/{{environment}}", "recurse: false"]
-        {
-            assert!(set.contains(line), "{line}: {set}");
-        }
-        assert!(!set.contains("targetRevision: HEAD") && set.contains("- app: web\n"), "{set}");
-        verified(server);
-
-        // It moves when all that it makes is hydrated.
-        let before = tip(server, TO);
-        let set = plain_set("").replace(
-            "- {app: web, environment: prod}",
-            "- {app: web, environment: prod}\n      - {app: api, environment: dev}",
-        );
-        clone.commit("one more", &[("sets/shop.yaml", &set)]);
-        push(&clone);
-        assert_eq!(tip(server, TO), before);
-        let (path, text) = config("api", "dev", "one");
-        clone.commit("its source", &[(&path, &text)]);
-        push(&clone);
-        assert!(manifest(server, TO, "applicationsets/argocd/shop").contains("- app: api\n"));
-        verified(server);
-    });
-}
-
-#[test]
 fn other_tools_leave_the_branch_of_copies_up_to_date() {
     let lab = Lab::new();
     let server = lab.server();
@@ -339,84 +308,6 @@ fn other_tools_leave_the_branch_of_copies_up_to_date() {
     server.hydrate(&["catch-up"]);
     let status = server.hydrate(&["status"]).stdout;
     assert!(status.contains(TO) && !status.contains("hydrated with other tools"), "{status}");
-}
-
-/// An object with the annotation that names files of the dry tree.
-fn looking_at_dry_files(object: &str) -> String {
-    let annotations = "annotations: {argocd.argoproj.io/manifest-generate-paths: /apps/web;/base}";
-    object.replace("labels: {env:", &format!("{annotations}, labels: {{env:"))
-}
-
-#[test]
-fn argo_cd_looks_for_changes_below_the_hydrated_path_of_a_copy_and_not_at_paths_of_the_dry_tree() {
-    both(|server| {
-        copied(server, BY_LABEL);
-        let (path, text) = config("web", "dev", "one");
-        let (_, of_prod) = config("web", "prod", "one");
-        let clone = dry(
-            server,
-            &[
-                ("applications/dev.yaml", &looking_at_dry_files(&directory("web", "dev"))),
-                ("bootstrap/root.yaml", &root()),
-                (
-                    "sets/shop.yaml",
-                    &looking_at_dry_files(
-                        &plain_set("").replace("{app: web, environment: dev}", "{app: api, environment: prod}"),
-                    ),
-                ),
-                (&path, &text),
-                ("apps/api/prod/config.yaml", &of_prod),
-                ("apps/web/prod/config.yaml", &of_prod.replace("web", "other")),
-            ],
-        );
-        push(&clone);
-        let set = manifest(server, TO, "applicationsets/argocd/shop");
-        for copies in [manifest(server, "environments/root", "root"), set] {
-            assert!(copies.contains("argocd.argoproj.io/manifest-generate-paths: .\n"), "{copies}");
-        }
-        verified(server);
-    });
-}
-
-#[test]
-fn a_set_that_a_rule_expands_is_copied_as_what_it_makes() {
-    let lab = Lab::new();
-    let server = lab.server();
-    copied(&server, &BY_LABEL.replace("branch:", "expand: shop, branch:"));
-    let clone = with_set(&server, &plain_set(""));
-    push(&clone);
-    assert_eq!(names(&server), ["applications/argocd/web-dev", "applications/argocd/web-prod"]);
-    let copy = copy(&server, "web-dev");
-    assert!(copy.contains("path: web-dev\n") && copy.contains("targetRevision: environments/dev"), "{copy}");
-    verified(&server);
-}
-
-#[test]
-fn a_set_that_a_rule_expands_and_a_hydrated_application_renders_is_told() {
-    for kustomization in [None, Some("resources: [shop.yaml]\ncommonAnnotations: {team: a}\n")] {
-        let lab = Lab::new();
-        let server = lab.server();
-        copied(&server, &BY_LABEL.replace("branch:", "expand: shop, branch:"));
-        let [dev, prod] = ["dev", "prod"].map(|environment| config("web", environment, "one"));
-        let (root, set) = (root(), plain_set(""));
-        let mut files: Vec<(&str, &str)> = vec![
-            ("bootstrap/root.yaml", &root),
-            ("applications/shop.yaml", &set),
-            (&dev.0, &dev.1),
-            (&prod.0, &prod.1),
-        ];
-        files.extend(kustomization.map(|text| ("applications/kustomization.yaml", text)));
-        let clone = dry(&server, &files);
-        let text = "warning: `expand` of a rule names ApplicationSet `shop`, which a hydrated Application renders: what it \
-                    makes is not copied to the branch of copies";
-        let told = push(&clone);
-        assert!(told.contains(text), "{kustomization:?}: {told}");
-        assert_eq!(names(&server), ["applications/argocd/root"], "{kustomization:?}");
-        // Also when nothing of it changes.
-        clone.commit("elsewhere", &[("docs/a.txt", "a")]);
-        assert!(push(&clone).contains(text), "{kustomization:?}");
-        verified(&server);
-    }
 }
 
 #[test]
@@ -442,98 +333,6 @@ fn a_copy_goes_at_once_where_another_takes_its_place() {
         clone.commit("notes", &[("NOTES", "x")]);
         push(&clone);
     });
-}
-
-#[test]
-fn a_set_whose_template_cannot_lead_there_is_told() {
-    let patch = "  templatePatch: '{}'\n";
-    let upper = BY_LABEL.replace("{{ name }}", "{{ name | lower }}");
-    let rows = [
-        (patch, BY_LABEL, "it has a `templatePatch`"),
-        ("", &upper, "rule 1 of the settings does more with values than to insert them"),
-    ];
-    for (more, rules, reason) in rows {
-        let lab = Lab::new();
-        let server = lab.server();
-        copied(&server, rules);
-        let clone = with_set(
-            &server,
-            &plain_set(more)
-                .replacen("spec:\n", "spec:\n  goTemplate: true\n", 1)
-                .replace("{{app}}", "{{.app}}")
-                .replace("{{environment}}", "{{.environment}}"),
-        );
-        let told = push(&clone);
-        let text = format!("warning: ApplicationSet `shop` has no copy that leads to what is hydrated: {reason}");
-        assert!(told.contains(&text) && told.contains("sets/shop.yaml:3") && told.contains("`expand`"), "{told}");
-        assert!(!server.git(&["branch", "--list"]).contains(" applications"), "{told}");
-    }
-}
-
-#[test]
-fn many_sets_without_copies_are_one_warning_of_a_push() {
-    let lab = Lab::new();
-    let server = lab.server();
-    copied(&server, BY_LABEL);
-    let patch = plain_set("  templatePatch: '{}'\n").replacen("spec:\n", "spec:\n  goTemplate: true\n", 1);
-    let patch = patch.replace("{{app}}", "{{.app}}").replace("{{environment}}", "{{.environment}}");
-    let clone = with_set(&server, &patch);
-    for name in ["one", "two", "three"] {
-        let set = patch
-            .replacen("name: shop", &format!("name: {name}"), 1)
-            .replace("name: '{{.app}}", &format!("name: '{name}-{{{{.app}}}}"));
-        clone.commit("more", &[(&format!("sets/{name}.yaml"), &set)]);
-    }
-    let told = push(&clone);
-    assert!(told.contains("warning: 4 ApplicationSets have no copies that lead to what is hydrated: `"), "{told}");
-    assert_eq!(told.matches("to what is hydrated").count(), 1, "{told}");
-}
-
-#[test]
-fn what_a_set_in_a_root_makes_is_led_by_its_template() {
-    let lab = Lab::new();
-    let server = lab.server();
-    copied(&server, BY_LABEL);
-    let [dev, prod] = ["dev", "prod"].map(|environment| config("web", environment, "one"));
-    let (root, set) = (root(), plain_set(""));
-    let clone = dry(
-        &server,
-        &[("bootstrap/root.yaml", &root), ("applications/shop.yaml", &set), (&dev.0, &dev.1), (&prod.0, &prod.1)],
-    );
-    let told = push(&clone);
-    assert!(!told.contains("warning") && !told.contains("error"), "{told}");
-    assert_eq!(names(&server), ["applications/argocd/root"]);
-    let set = manifest(&server, "environments/root", "root");
-    assert!(set.contains("targetRevision: environments/{{environment}}"), "{set}");
-    verified(&server);
-}
-
-#[test]
-fn a_set_in_a_root_whose_template_cannot_lead_there_is_told() {
-    let lab = Lab::new();
-    let server = lab.server();
-    copied(&server, BY_LABEL);
-    let set = plain_set("  templatePatch: '{}'\n").replacen("spec:\n", "spec:\n  goTemplate: true\n", 1);
-    let set = set.replace("{{app}}", "{{.app}}").replace("{{environment}}", "{{.environment}}");
-    let [dev, prod] = ["dev", "prod"].map(|environment| config("web", environment, "one"));
-    let root = root();
-    let clone = dry(
-        &server,
-        &[
-            ("bootstrap/root.yaml", &root),
-            ("applications/kustomization.yaml", "resources: [shop.yaml]\ncommonAnnotations: {team: a}\n"),
-            ("applications/shop.yaml", &set),
-            (&dev.0, &dev.1),
-            (&prod.0, &prod.1),
-        ],
-    );
-    let text = "warning: ApplicationSet `shop` stays in the manifests of Application `root` as it is: it has a `templatePatch`";
-    let told = push(&clone);
-    assert!(told.contains(text), "{told}");
-    // Each time, whatever is remembered.
-    clone.commit("notes", &[("NOTES", "x")]);
-    let told = push(&clone);
-    assert!(told.contains(text), "{told}");
 }
 
 #[test]
@@ -699,109 +498,4 @@ fn a_misspelt_repo_url_setting_leaves_the_copies_as_they_are() {
         assert_eq!(copy(server, "web-dev"), expected("web-dev", "dev", "web-dev"));
         verified(server);
     });
-}
-
-#[test]
-fn a_name_that_another_dry_branch_takes_too_holds_its_own_copy_only() {
-    both(|server| {
-        server.hydrate(&["config", "set", "applicationsTo", TO]).success();
-        let clone = crate::push::dry(server, &["web"], &["dev"]);
-        push(&clone);
-        assert!(copy(server, "web-dev").contains("targetRevision: environments/dev"));
-        server.hydrate(&["config", "add", "dryBranches", "other"]).success();
-        clone.git(&["checkout", "-q", "-b", "other"]);
-        let (path, text) = application("web", "dev");
-        let theirs =
-            text.replace("Revision: main", "Revision: other").replace("environments/dev", "environments/other");
-        clone.commit("the same name", &[(&path, &theirs)]);
-        let told = clone.push().success().remote().join("\n");
-        assert!(told.contains("one copy cannot lead to both"), "{told}");
-        assert!(told.contains("until then the copy leads to `environments/dev`"), "{told}");
-        assert!(copy(server, "web-dev").contains("targetRevision: environments/dev"));
-        // The others go on.
-        clone.git(&["checkout", "-q", "main"]);
-        let (path, text) = application("api", "dev");
-        clone.commit("more", &[(&path, &text), ("apps/api/dev/config.yaml", &config_map("api", "one"))]);
-        clone.push().success();
-        assert!(copy(server, "api-dev").contains("targetRevision: environments/dev"));
-        // Nor does it follow theirs while its own branch is frozen.
-        // The clash itself is still told, with an exit code of 1.
-        server.hydrate(&["config", "set", "frozen.environments/dev", "{reason: release}"]);
-        clone.git(&["checkout", "-q", "other"]);
-        clone.commit("on", &[("apps/web/dev/config.yaml", &config_map("web", "theirs"))]);
-        clone.push().success();
-        assert!(copy(server, "web-dev").contains("targetRevision: environments/dev"));
-        // It is theirs when it is not ours any more.
-        server.hydrate(&["config", "unset", "frozen"]);
-        clone.git(&["checkout", "-q", "main"]);
-        let message = "drop\n\nHydrate-Allow-Removal: environments/dev";
-        clone.commit(message, &[(&application("web", "dev").0, "")]);
-        clone.push().success();
-        clone.commit("on", &[("NOTES", "text")]);
-        clone.push().success();
-        assert!(copy(server, "web-dev").contains("targetRevision: environments/other"));
-        verified(server);
-    });
-}
-
-/// An Application on one line, with a password that a reader of another dry branch need not know.
-fn on_one_line(dry_branch: &str, password: &str, project: &str) -> String {
-    format!(
-        r#"{{"apiVersion": "argoproj.io/v1alpha1", "kind": "Application", "metadata": {{"name": "solo"}}, "spec": {{"project": "{project}", "info": [{{"name": "password", "value": "{password}"}}], "destination": {{"name": "c", "namespace": "solo"}}, "sourceHydrator": {{"drySource": {{"repoURL": "{URL}", "targetRevision": "{dry_branch}", "path": "apps"}}, "syncSource": {{"targetBranch": "environments/{dry_branch}", "path": "solo"}}}}}}}}"#
-    )
-}
-
-#[test]
-fn a_clash_of_copies_tells_each_pusher_his_own_line_and_only_the_place_of_the_other() {
-    both(|server| {
-        server.hydrate(&["config", "set", "repoURL", URL]).success();
-        server.hydrate(&["config", "set", "applicationsTo", TO]).success();
-        server.hydrate(&["config", "set", "dryBranches", "main", "other"]).success();
-        let clone = server.clone_to("clone");
-        let files = |dry_branch: &str, password: &str, project: &str| {
-            let config = ("apps/config.yaml", config_map("solo", dry_branch));
-            let text = on_one_line(dry_branch, password, project);
-            clone.commit(project, &[("solo.json", &text), (config.0, &config.1)]);
-        };
-        files("main", "MAIN-PASSWORD", "default");
-        push(&clone);
-        clone.git(&["checkout", "-q", "--orphan", "other"]);
-        files("other", "OTHER-PASSWORD", "default");
-        let told = clone.push().success().remote().join("\n");
-        let theirs = "the Application `solo` is hydrated to `environments/other`, and one of that name of `main` to \
-                      `environments/main`: one copy cannot lead to both";
-        assert!(told.contains(theirs) && told.contains("the other one is at solo.json:1:84 of `main`"), "{told}");
-        assert!(told.contains("OTHER-PASSWORD") && !told.contains("MAIN-PASSWORD"), "{told}");
-        clone.git(&["checkout", "-q", "main"]);
-        files("main", "MAIN-PASSWORD", "changed");
-        let told = clone.push().success().remote().join("\n");
-        let ours = "the Application `solo` is hydrated to `environments/main`, and one of that name of `other` to";
-        assert!(told.contains(ours) && told.contains("the other one is at solo.json:1:84 of `other`"), "{told}");
-        assert!(told.contains("MAIN-PASSWORD") && !told.contains("OTHER-PASSWORD"), "{told}");
-        // The copy is that of the one that had it first, and goes on with it, as is said.
-        assert!(told.contains("until then the copy leads to `environments/main`"), "{told}");
-        assert!(copy(server, "solo").contains("project: changed"));
-        // Nor does one read it who pushes to what is hydrated.
-        clone.git(&["checkout", "-q", "--orphan", "edited"]);
-        let edited = clone.run("git", &["push", "-f", "origin", "HEAD:environments/main"]);
-        assert!(!format!("{edited:?}").contains("PASSWORD"), "{edited:?}");
-    });
-}
-
-#[test]
-fn a_clash_of_copies_that_are_both_new_says_that_there_is_none() {
-    let lab = Lab::new();
-    let server = lab.server();
-    server.hydrate(&["config", "set", "repoURL", URL]).success();
-    server.hydrate(&["config", "set", "applicationsTo", TO]).success();
-    let clone = server.clone_to("clone");
-    let config = config_map("solo", "one");
-    let second = on_one_line("main", "second", "default").replace("environments/main", "environments/second");
-    clone.commit(
-        "two",
-        &[("a.json", &on_one_line("main", "first", "default")), ("b.json", &second), ("apps/a.yaml", &config)],
-    );
-    let told = clone.push().success().remote().join("\n");
-    assert!(told.contains("one copy cannot lead to both") && told.contains("until then there is no copy"), "{told}");
-    assert_eq!(server.git(&["for-each-ref", "refs/heads/applications"]), "");
 }

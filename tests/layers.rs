@@ -244,17 +244,34 @@ fn a_doc_comment_that_leans_on_its_neighbour_is_found_where_it_begins() {
 
 #[test]
 fn no_doc_comment_leans_on_its_neighbour() {
-    let root = Path::new(env!("CARGO_MANIFEST_DIR"));
-    let mut files = Vec::new();
-    ["src", "crates", "tests", "benches"].iter().for_each(|dir| sources(&root.join(dir), &mut files));
-    files.retain(|file| !file.starts_with(root.join("crates/rsjsonnet-lang")));
     let mut wrong = Vec::new();
-    for file in files {
-        let path = file.strip_prefix(root).expect("below the root").display();
-        let lines = leaning_comments(&fs::read_to_string(&file).expect("readable"));
+    for (path, text) in written_here() {
+        let lines = leaning_comments(&text);
         wrong.extend(lines.iter().map(|line| format!("{path}:{line}: say what the item is or does")));
     }
     assert!(wrong.is_empty(), "{}", wrong.join("\n"));
+}
+
+/// The path of each file of Rust that this project has written, and its text; `crates/rsjsonnet-lang` is a fork.
+fn written_here() -> Vec<(String, String)> {
+    let root = Path::new(env!("CARGO_MANIFEST_DIR"));
+    let mut files = Vec::new();
+    ["src", "crates", "tests", "benches", "fuzz"].iter().for_each(|dir| sources(&root.join(dir), &mut files));
+    // `cargo fuzz` builds beside its inputs.
+    let others = ["crates/rsjsonnet-lang", "fuzz/target"].map(|dir| root.join(dir));
+    files.retain(|file| !others.iter().any(|dir| file.starts_with(dir)));
+    let path = |file: &Path| file.strip_prefix(root).expect("below the root").display().to_string();
+    files.iter().map(|file| (path(file), fs::read_to_string(file).expect("readable"))).collect()
+}
+
+/// How many lines a file may have, so that it is about one thing.
+const LINES_MAX: usize = 600;
+
+#[test]
+fn no_file_is_long() {
+    let long = written_here().into_iter().map(|(path, text)| (path, text.lines().count()));
+    let long: Vec<(String, usize)> = long.filter(|(_, lines)| *lines > LINES_MAX).collect();
+    assert!(long.is_empty(), "files of more than {LINES_MAX} lines: {long:?}");
 }
 
 /// What opens connections is part of one program only.

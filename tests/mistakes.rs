@@ -1,8 +1,11 @@
 //! What a push, `status` and `verify` say is so: a mistake stays where it is, and is told.
 
+mod repo_url;
+mod revisions;
+
 use serde_json::Value;
 
-use crate::push::{application, both, config_map, dry, note, note_of, tip, verified};
+use crate::push::{application, both, config_map, dry, note, note_of, tip};
 use crate::support::{Lab, Repo, known_to_git};
 
 const DEV: &str = "environments/dev";
@@ -102,42 +105,6 @@ fn one_mistyped_path_holds_back_its_own_branch_only() {
     let told = clone.push().success().stderr;
     assert!(told.contains("apps/web/porduction") && !told.contains("config set repoURL"), "{told}");
     assert!(server.git(&["show", &format!("{DEV}:web/manifest.yaml")]).contains("edited"));
-}
-
-#[test]
-fn an_application_that_names_another_repository_by_mistake_keeps_its_manifests() {
-    let lab = Lab::new();
-    let server = lab.server();
-    let clone = dry(&server, &["web", "api", "db"], &["dev", "prod"]);
-    clone.push().success();
-    let before = tip(&server, PROD);
-    let (file, text) = application("web", "prod");
-    clone.commit("typo", &[(&file, &text.replace("example.com/dry.git", "example.com/drry.git"))]);
-    clone.commit("edit", &[("apps/web/dev/config.yaml", &config_map("web", "edited"))]);
-    let told = clone.push().success().stderr;
-    assert!(told.contains("`drySource.repoURL` names another repository"), "{told}");
-    assert_eq!(tip(&server, PROD), before, "nothing is removed for a URL");
-    assert!(server.git(&["show", &format!("{DEV}:web/manifest.yaml")]).contains("edited"));
-    // ssh and https lead to one repository.
-    clone.commit("ssh", &[(&file, &text.replace("https://git.example.com/dry.git", "git@git.example.com:dry.git"))]);
-    clone.push().success();
-    assert!(server.git(&["show", &format!("{PROD}:web/manifest.yaml")]).contains("web"));
-}
-
-#[test]
-fn the_first_push_says_when_it_cannot_tell_which_repository_this_is() {
-    let lab = Lab::new();
-    let server = lab.server();
-    let clone = server.clone_to("clone");
-    let (file, text) = application("web", "dev");
-    clone.commit("add", &[(&file, &text)]);
-    let told = clone.push().success().stderr;
-    assert!(told.contains("`apps/web/dev` does not exist, so it cannot be determined whether"), "{told}");
-    assert!(told.contains("git hydrate config set repoURL https://git.example.com/dry.git"), "{told}");
-    server.hydrate(&["config", "set", "repoURL", "https://git.example.com/dry.git"]);
-    clone.commit("fix", &[("apps/web/dev/config.yaml", &config_map("web", "dev"))]);
-    clone.push().success();
-    tip(&server, DEV);
 }
 
 #[test]
@@ -373,244 +340,10 @@ fn what_is_too_long_for_a_template_holds_back_its_own_branch_only() {
     assert_eq!(note(&server, DEV), note_of(&next));
 }
 
-/// `application` of dev with a mistake in its document, pushed after it was hydrated. Answers what the pusher reads.
-fn mistaken(server: &Repo, from: &str, to: &str) -> String {
-    let clone = dry(server, &["web", "api"], &["dev"]);
-    clone.push().success();
-    let (file, text) = application("web", "dev");
-    clone.commit("mistake", &[(&file, &text.replace(from, to))]);
-    let before = tip(server, DEV);
-    let told = clone.push().success().remote().join("\n");
-    assert_eq!(tip(server, DEV), before, "{told}");
-    let files = server.git(&["ls-tree", "-r", "--name-only", DEV]);
-    assert!(files.contains("web/manifest.yaml"), "{files}");
-    // Once it is right again, the branch goes on.
-    let fixed = clone.commit("correct it", &[(&file, &text), ("apps/web/dev/config.yaml", &config_map("web", "new"))]);
-    clone.push().success();
-    assert_eq!(note(server, DEV), note_of(&fixed));
-    told
-}
-
-#[test]
-fn a_mistyped_target_revision_leaves_the_application_where_it_runs() {
-    both(|server| {
-        let told = mistaken(server, "targetRevision: main", "targetRevision: mian");
-        let error = "error: `mian` is named by 1 Application and does not exist here";
-        assert!(told.contains(error) && told.contains("environments/dev  stays at"), "{told}");
-    });
-}
-
-#[test]
-fn a_destination_that_is_refused_leaves_the_application_where_it_runs() {
-    both(|server| {
-        let told = mistaken(server, "targetBranch: environments/dev", "targetBranch: main");
-        assert!(
-            told.contains("error: `main` is a dry branch")
-                && told.contains("environments/dev  stays at")
-                && !told.contains("\nmain "),
-            "{told}"
-        );
-    });
-    both(|server| {
-        server.hydrate(&["config", "set", "branches", "environments/*"]).success();
-        let told = mistaken(server, "targetBranch: environments/dev", "targetBranch: prod");
-        assert!(told.contains("the settings do not allow hydration to `prod`"), "{told}");
-    });
-}
-
-#[test]
-fn strict_mode_refuses_a_mistyped_target_revision_that_would_take_an_application_away() {
-    let lab = Lab::new();
-    let server = lab.server();
-    let clone = dry(&server, &["web", "api"], &["dev"]);
-    clone.push().success();
-    server.git(&["config", "hydrate.strict", "touched"]);
-    let (file, text) = application("web", "dev");
-    clone.commit("typo", &[(&file, &text.replace("targetRevision: main", "targetRevision: mian"))]);
-    let told = clone.run("git", &["push", "origin", "HEAD"]);
-    assert!(told.code != Some(0) && told.stderr.contains("`mian` is named by 1 Application"), "{told:?}");
-}
-
-#[test]
-fn an_application_that_moves_to_another_dry_branch_is_removed_from_where_it_was() {
-    both(|server| {
-        let clone = dry(server, &["web", "api"], &["dev"]);
-        clone.push().success();
-        let (file, text) = application("web", "dev");
-        let moved = text.replace("targetRevision: main", "targetRevision: next");
-        clone.git(&["switch", "-q", "-c", "next"]);
-        clone.commit("move", &[(&file, &moved.replace("environments/dev", "environments/next"))]);
-        clone.git(&["push", "-q", "origin", "next"]);
-        server.hydrate(&["config", "set", "dryBranches", "main", "next"]).success();
-        assert!(server.git(&["ls-tree", "-r", "--name-only", "environments/next"]).contains("web/manifest.yaml"));
-        clone.git(&["switch", "-q", "main"]);
-        clone.commit("move", &[(&file, &moved)]);
-        let told = clone.push().success().remote().join("\n");
-        assert!(told.contains("removed web"), "{told}");
-        verified(server);
-    });
-}
-
-#[test]
-fn one_of_two_applications_of_a_name_is_removed_although_the_other_is_mistaken() {
-    both(|server| {
-        let clone = server.clone_to("clone");
-        let named = |env: &str| {
-            let (file, text) = application("web", env);
-            (file, text.replace(&format!("name: web-{env}\n"), "name: web\n"))
-        };
-        let ((dev, dev_text), (prod, prod_text)) = (named("dev"), named("prod"));
-        let (api, api_text) = application("api", "dev");
-        let [a, b, c] = ["web/dev", "web/prod", "api/dev"].map(|dir| format!("apps/{dir}/config.yaml"));
-        let map = config_map("web", "x");
-        let api_map = config_map("api", "x");
-        clone.commit(
-            "all",
-            &[(&dev, &dev_text), (&prod, &prod_text), (&api, &api_text), (&a, &map), (&b, &map), (&c, &api_map)],
-        );
-        clone.push().success();
-        clone.git(&["rm", "-q", &dev]);
-        clone.commit("drop", &[(&prod, &prod_text.replace("targetRevision: main", "targetRevision: mian"))]);
-        let told = clone.push().success().remote().join("\n");
-        assert!(told.contains("removed web") && told.contains("environments/prod  stays at"), "{told}");
-    });
-}
-
-#[test]
-fn an_application_that_went_while_the_dry_branch_was_renamed_is_removed() {
-    for is_head in [false, true] {
-        let lab = Lab::new();
-        let server = lab.server();
-        let clone = dry(&server, &["web", "api"], &["dev"]);
-        if is_head {
-            let files = ["web", "api"].map(|name| application(name, "dev"));
-            let files = files.map(|(file, text)| (file, text.replace("targetRevision: main", "targetRevision: HEAD")));
-            clone.commit("HEAD", &[(&files[0].0, &files[0].1), (&files[1].0, &files[1].1)]);
-        }
-        clone.push().success();
-        server.git(&["config", "receive.denyDeleteCurrent", "ignore"]);
-        clone.git(&["push", "-q", "origin", ":main"]);
-        clone.git(&["branch", "-q", "-m", "trunk"]);
-        let ((web, _), (api, text)) = (application("web", "dev"), application("api", "dev"));
-        clone.git(&["rm", "-q", &web]);
-        if !is_head {
-            clone.commit("rename", &[(&api, &text.replace("targetRevision: main", "targetRevision: trunk"))]);
-        }
-        clone.commit("next", &[("NOTES", "text")]);
-        clone.git(&["push", "-q", "origin", "trunk"]);
-        let told = server.hydrate(&["config", "set", "dryBranches", "trunk"]).success();
-        assert!(told.stdout.contains("removed web"), "{told:?}");
-        assert!(!server.git(&["ls-tree", "-r", "--name-only", DEV]).contains("web/"));
-        verified(&server);
-    }
-}
-
 /// What `git push` told of a change of `apps/web/dev/config.yaml` to `value`.
 pub(crate) fn edited(clone: &Repo, value: &str) -> String {
     clone.commit("edit", &[("apps/web/dev/config.yaml", &config_map("web", value))]);
     clone.push().success().stderr
-}
-
-#[test]
-fn a_wrong_repo_url_setting_keeps_branches_with_an_error_and_the_right_one_renders_what_they_lack() {
-    both(|server| {
-        let clone = dry(server, &["web", "api"], &["dev", "prod"]);
-        clone.push().success();
-        let before = (tip(server, DEV), note(server, DEV));
-        let told = server.hydrate(&["config", "set", "repoURL", "https://git.example.com/drry.git"]);
-        assert!(told.stdout.contains("environments/dev   stays at"), "{told:?}");
-        assert!(told.stdout.contains("error: `drySource.repoURL` names another repository"), "{told:?}");
-        for value in ["one", "two"] {
-            let told = edited(&clone, value);
-            assert!(told.contains("environments/dev   stays at") && !told.contains("unchanged"), "{told}");
-            assert_eq!((tip(server, DEV), note(server, DEV)), before);
-        }
-        let status = server.hydrate(&["status"]).exits(1).stdout;
-        assert!(status.contains("2 dry commits behind"), "{status}");
-        server.hydrate(&["config", "set", "repoURL", "https://git.example.com/dry.git"]).success();
-        assert!(server.git(&["show", &format!("{DEV}:web/manifest.yaml")]).contains("value: two"));
-        server.hydrate(&["status"]).success();
-        verified(server);
-    });
-}
-
-#[test]
-fn strict_mode_refuses_a_push_while_the_repo_url_setting_is_wrong() {
-    let lab = Lab::new();
-    let server = lab.server();
-    let clone = dry(&server, &["web"], &["dev"]);
-    clone.push().success();
-    server.hydrate(&["config", "set", "repoURL", "https://git.example.com/drry.git"]);
-    server.git(&["config", "hydrate.strict", "all"]);
-    clone.commit("edit", &[("apps/web/dev/config.yaml", &config_map("web", "edited"))]);
-    let told = clone.push().exits(1).stderr;
-    assert!(told.contains("`drySource.repoURL` names another repository"), "{told}");
-}
-
-#[test]
-fn touched_refuses_a_push_of_what_a_wrong_setting_keeps_from_being_hydrated_and_lets_others_in() {
-    let lab = Lab::new();
-    let server = lab.server();
-    let clone = dry(&server, &["web"], &["dev"]);
-    clone.push().success();
-    server.hydrate(&["config", "set", "repoURL", "https://git.example.com/drry.git"]);
-    server.git(&["config", "hydrate.strict", "touched"]);
-    clone.commit("beside it", &[("NOTES", "text")]);
-    clone.push().success();
-    clone.commit("edit", &[("apps/web/dev/config.yaml", &config_map("web", "edited"))]);
-    let told = clone.push().exits(1).stderr;
-    assert!(told.contains("`drySource.repoURL` names another repository"), "{told}");
-    server.hydrate(&["config", "set", "repoURL", "https://git.example.com/dry.git"]).success();
-    clone.push().success();
-    assert!(server.git(&["show", &format!("{DEV}:web/manifest.yaml")]).contains("value: edited"));
-}
-
-#[test]
-fn an_application_whose_url_is_taken_out_of_the_settings_keeps_its_manifests_with_an_error() {
-    both(|server| {
-        let clone = dry(server, &["web", "api"], &["dev"]);
-        let (file, text) = application("web", "dev");
-        let mirror = "https://mirror.example.com/dry.git";
-        clone.commit("mirror", &[(&file, &text.replace("https://git.example.com/dry.git", mirror))]);
-        server.hydrate(&["config", "set", "repoURL", "https://git.example.com/dry.git", mirror]).success();
-        clone.push().success();
-        let before = tip(server, DEV);
-        server.hydrate(&["config", "unset", "repoURL", mirror]);
-        let told = edited(&clone, "edited");
-        assert!(told.contains("stays at") && told.contains("names another repository"), "{told}");
-        assert_eq!(tip(server, DEV), before);
-        server.hydrate(&["config", "add", "repoURL", mirror]).success();
-        assert!(server.git(&["show", &format!("{DEV}:web/manifest.yaml")]).contains("edited"));
-    });
-}
-
-#[test]
-fn a_repository_that_an_earlier_version_took_for_hydrated_is_rendered_when_the_url_is_set_right() {
-    let lab = Lab::new();
-    let server = lab.server();
-    let clone = dry(&server, &["web"], &["dev"]);
-    clone.push().success();
-    let right = server.git(&["rev-parse", "refs/hydrate/config"]);
-    server.hydrate(&["config", "set", "repoURL", "https://git.example.com/drry.git"]);
-    let wrong = server.git(&["rev-parse", "refs/hydrate/config"]);
-    edited(&clone, "edited");
-    // What it wrote: the note and the record say that the branch shows the commit, by the wrong settings.
-    let dry = tip(&server, "main");
-    server.git(&["notes", "--ref=hydrator.metadata", "add", "-f", "-m", &note_of(&dry), DEV]);
-    let record = server.git(&["show", "refs/hydrate/branches:environments%2Fdev.json"]);
-    let before = record.lines().find_map(|line| line.split_once("\"drySha\": \"")).expect("a dry commit").1;
-    let record = record.replace(before.trim_end_matches("\","), &dry).replace(&right, &wrong);
-    let path = server.path.join("record.json");
-    std::fs::write(&path, record).expect("written");
-    let blob = server.git(&["hash-object", "-w", path.to_str().expect("UTF-8")]);
-    let script = format!(
-        "export GIT_INDEX_FILE=index.new; git read-tree refs/hydrate/branches && \
-         git update-index --cacheinfo 100644,{blob},environments%2Fdev.json && \
-         git update-ref refs/hydrate/branches $(git commit-tree -p refs/hydrate/branches -m x $(git write-tree))"
-    );
-    server.run("sh", &["-c", &script]).success();
-    server.hydrate(&["config", "set", "repoURL", "https://git.example.com/dry.git"]).success();
-    assert!(server.git(&["show", &format!("{DEV}:web/manifest.yaml")]).contains("edited"));
 }
 
 #[test]
@@ -636,67 +369,6 @@ fn the_push_that_creates_a_promoted_branch_lists_it() {
     assert!(status.contains("its dry branch does not exist"), "{status}");
 }
 
-/// What `git push` told of an Application whose `targetRevision` became `revision`: it keeps what it has, and goes when it is
-/// removed.
-fn pinned(server: &Repo, revision: &str) -> String {
-    let clone = dry(server, &["web", "api"], &["dev"]);
-    clone.push().success();
-    clone.git(&["tag", "v1"]);
-    clone.git(&["push", "-q", "origin", "v1", "HEAD:feature/x"]);
-    let before = tip(server, DEV);
-    let (file, text) = application("web", "dev");
-    clone.commit("pin", &[(&file, &text.replace("targetRevision: main", &format!("targetRevision: {revision}")))]);
-    let told = clone.push().success().remote().join("\n");
-    assert_eq!(tip(server, DEV), before, "{told}");
-    assert!(told.contains("environments/dev  stays at"), "{told}");
-    // The hint of the error: others go on, and it stays.
-    let paused = text.replace("metadata:", "metadata:\n  annotations: {git-hydrate/paused: 'true'}");
-    clone.commit("pause", &[(&file, &paused), ("apps/api/dev/config.yaml", &config_map("api", "two"))]);
-    clone.push().success();
-    assert!(server.git(&["show", &format!("{DEV}:api/manifest.yaml")]).contains("two"));
-    assert!(server.git(&["show", &format!("{DEV}:web/manifest.yaml")]).contains("dev"));
-    clone.commit("remove", &[(&file, "")]);
-    assert!(clone.push().success().remote().join("\n").contains("removed web"));
-    verified(server);
-    told
-}
-
-#[test]
-fn an_application_that_is_pinned_to_a_tag_keeps_its_manifests() {
-    both(|server| {
-        let told = pinned(server, "v1");
-        assert!(told.contains("error: `v1` is a version: pinned, not hydrated on push"), "{told}");
-        assert!(told.contains("the annotation `git-hydrate/paused: \"true\"`"), "{told}");
-    });
-}
-
-#[test]
-fn an_application_of_a_branch_that_is_no_dry_branch_keeps_its_manifests() {
-    both(|server| {
-        let told = pinned(server, "feature/x");
-        let error =
-            "error: `feature/x` is no dry branch, so `web-dev` would leave `environments/dev` and be hydrated nowhere";
-        assert!(told.contains(error), "{told}");
-        assert!(told.contains("git hydrate config add dryBranches feature/x"), "{told}");
-    });
-}
-
-#[test]
-fn strict_mode_refuses_a_pin_that_would_take_an_application_away() {
-    for revision in ["v1", "feature/x"] {
-        let lab = Lab::new();
-        let server = lab.server();
-        let clone = dry(&server, &["web", "api"], &["dev"]);
-        clone.push().success();
-        clone.git(&["push", "-q", "origin", "HEAD:feature/x"]);
-        server.git(&["config", "hydrate.strict", "touched"]);
-        let (file, text) = application("web", "dev");
-        clone.commit("pin", &[(&file, &text.replace("targetRevision: main", &format!("targetRevision: {revision}")))]);
-        let told = clone.push().exits(1).stderr;
-        assert!(told.contains(&format!("`{revision}` is ")), "{told}");
-    }
-}
-
 #[test]
 fn a_staging_branch_that_is_misspelt_for_one_of_two_applications_removes_nothing() {
     both(|server| {
@@ -718,23 +390,5 @@ fn a_staging_branch_that_is_misspelt_for_one_of_two_applications_removes_nothing
         server.git(&["gc", "-q", "--prune=now"]);
         server.hydrate(&["catch-up"]).success();
         server.hydrate(&["status"]).success();
-    });
-}
-
-#[test]
-fn a_push_to_what_was_the_dry_branch_is_told_that_nothing_is_hydrated_from_it() {
-    both(|server| {
-        let clone = dry(server, &["web"], &["dev", "prod"]);
-        clone.push().success();
-        clone.git(&["push", "-q", "origin", "HEAD:release"]);
-        server.hydrate(&["config", "set", "dryBranches", "release"]);
-        clone.commit("edit", &[("apps/web/dev/config.yaml", &config_map("web", "edited"))]);
-        let told = clone.push().success().stderr;
-        let warning = "warning: `main` is not a dry branch any more, so nothing is hydrated from it: `environments/dev`, \
-                       `environments/prod` stay as they are";
-        assert!(told.contains(warning) && told.contains("git hydrate config add dryBranches main"), "{told}");
-        // The hint.
-        server.hydrate(&["config", "add", "dryBranches", "main"]);
-        assert!(server.git(&["show", &format!("{DEV}:web/manifest.yaml")]).contains("edited"));
     });
 }

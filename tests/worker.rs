@@ -1,5 +1,8 @@
 //! `git hydrate push`: the worker for hosts that run no hooks, against real remotes.
 
+mod forged;
+mod settings;
+
 use std::fs;
 
 use crate::push::{application, config_map, dry, healthy, note, note_of, tip};
@@ -297,124 +300,8 @@ fn a_hold_that_anyone_may_push_takes_no_branch_back() {
     assert_eq!(host.git(&["rev-parse", "environments/dev^"]), before);
 }
 
-#[test]
-fn settings_that_nobody_named_are_not_used() {
-    let lab = Lab::new();
-    let host = lab.bare(&[]);
-    let clone = dry(&host, &["web", "api"], &["dev"]);
-    clone.push().success();
-    clone.hydrate(&["push"]).success();
-    let writer = host.clone_to("writer");
-    writer.git(&["fetch", "-q", "origin", "+refs/hydrate/*:refs/hydrate/*"]);
-    writer.hydrate(&["config", "set", "profile", "argocd"]).success();
-    writer.git(&["push", "-q", "origin", "refs/hydrate/config"]);
-    let before = refs(&host);
-    let answer = clone.hydrate(&["push"]).exits(2);
-    assert!(answer.stderr.starts_with("error: origin has settings in refs/hydrate/config"), "{}", answer.stderr);
-    assert!(answer.stderr.contains("--settings-ref BRANCH"), "{}", answer.stderr);
-    assert_eq!(refs(&host), before);
-    // Named, they count.
-    let config = tip_of(&host, "refs/hydrate/config");
-    clone.git(&["config", "hydrate.settingsRef", "refs/hydrate/config"]);
-    clone.hydrate(&["push"]).success();
-    assert_eq!(tip_of(&host, "refs/hydrate/config"), config);
-    let message = host.git(&["log", "-1", "--format=%B", "environments/dev"]);
-    assert!(message.contains(&format!("Hydrate-Settings: {config}")), "{message}");
-}
-
 fn tip_of(repo: &Repo, name: &str) -> String {
     repo.git(&["rev-parse", "--verify", name])
-}
-
-#[test]
-fn settings_come_from_a_protected_branch() {
-    let lab = Lab::new();
-    let host = lab.bare(&[]);
-    let clone = dry(&host, &["web", "api"], &["dev"]);
-    clone.push().success();
-    clone.git(&["switch", "-q", "--orphan", "settings"]);
-    clone.commit("settings", &[("settings.yaml", "profile: argocd\n")]);
-    clone.git(&["push", "-q", "origin", "settings"]);
-    clone.git(&["switch", "-q", "main"]);
-    let push = || clone.hydrate(&["push", "--settings-ref", "settings"]);
-    push().success();
-    // What the first hydration finds out is on top of it, the same each time.
-    let config = tip_of(&host, "refs/hydrate/config");
-    assert_eq!(host.git(&["rev-parse", "refs/hydrate/config~1"]), tip(&host, "settings"));
-    assert!(push().success().stdout.ends_with("origin is up to date\n"));
-    // Whatever a writer makes of it.
-    for forged in ["main", "main:applications"] {
-        host.git(&["update-ref", "refs/hydrate/config", &host.git(&["rev-parse", forged])]);
-        let dev = tip(&host, "environments/dev");
-        push().success();
-        assert_eq!((tip_of(&host, "refs/hydrate/config"), tip(&host, "environments/dev")), (config.clone(), dev));
-    }
-}
-
-#[test]
-fn settings_of_a_branch_change_and_a_new_clone_goes_on() {
-    let lab = Lab::new();
-    let host = lab.bare(&[]);
-    let clone = dry(&host, &["web", "api"], &["dev"]);
-    clone.push().success();
-    clone.git(&["switch", "-q", "--orphan", "settings"]);
-    let set = |text: &str, how: &[&str]| {
-        clone.commit("settings", &[("settings.yaml", text)]);
-        clone.git(&[&["push", "-q", "origin"], how].concat());
-    };
-    let push = |name: &str| {
-        let job = host.clone_to(name);
-        job.hydrate(&["push", "--settings-ref", "settings"]).success();
-        assert!(
-            job.hydrate(&["push", "--settings-ref", "settings"]).success().stdout.ends_with("origin is up to date\n")
-        );
-    };
-    set("profile: argocd\n", &["settings"]);
-    push("one");
-    let (first, config) = (tip(&host, "environments/dev"), tip_of(&host, "refs/hydrate/config"));
-    // The branch moves on, then it is written anew: what the job found out was on top of what it had, and goes with it.
-    set("profile: proposal\n", &["settings"]);
-    push("two");
-    assert_ne!(tip_of(&host, "refs/hydrate/config"), config);
-    assert_eq!(tip_of(&host, &format!("refs/hydrate/settings/{config}")), config);
-    let second = tip_of(&host, "refs/hydrate/config");
-    host.git(&["merge-base", "--is-ancestor", &first, "environments/dev"]);
-    clone.git(&["switch", "-q", "--orphan", "again"]);
-    set("profile: proposal\nauthor: {name: Fleet, email: fleet@example.com}\n", &["+HEAD:settings"]);
-    push("three");
-    assert_eq!(tip_of(&host, &format!("refs/hydrate/settings/{second}")), second);
-    let files = host.git(&["show", "environments/dev:web/hydrator.metadata"]);
-    assert!(files.contains("\"drySha\""), "{files}");
-    // So each commit can be made again, after the host has thrown away what no ref leads to.
-    host.git(&["gc", "-q", "--prune=now"]);
-    let auditor = host.clone_to("auditor");
-    let verified = auditor.hydrate(&["verify"]).success();
-    assert!(verified.stdout.contains("3 "), "{verified:?}");
-}
-
-#[test]
-fn settings_come_from_a_directory() {
-    let lab = Lab::new();
-    let host = lab.bare(&[]);
-    let clone = dry(&host, &["web", "api"], &["dev"]);
-    clone.push().success();
-    let settings = lab.path("settings");
-    fs::create_dir(&settings).expect("made");
-    fs::write(settings.join("settings.yaml"), "profile: argocd\n").expect("written");
-    let push = |name: &str| host.clone_to(name).hydrate(&["push", "--settings", settings.to_str().expect("UTF-8")]);
-    push("one").success();
-    let config = tip_of(&host, "refs/hydrate/config");
-    assert!(push("two").success().stdout.ends_with("origin is up to date\n"));
-    fs::write(settings.join("settings.yaml"), "profile: proposal\n").expect("written");
-    push("three").success();
-    assert_ne!(tip_of(&host, "refs/hydrate/config"), config);
-    host.git(&["merge-base", "--is-ancestor", &config, "refs/hydrate/config"]);
-    let files = host.git(&["show", "environments/dev:web/hydrator.metadata"]);
-    assert!(files.contains("\"drySha\""), "{files}");
-    assert!(push("four").success().stdout.ends_with("origin is up to date\n"));
-    fs::write(settings.join("settings.yaml"), "profil: proposal\n").expect("written");
-    let answer = push("five").exits(2);
-    assert!(answer.stderr.contains("profil"), "{}", answer.stderr);
 }
 
 /// A hydrated host with a dry commit that is not hydrated yet, whose settings are in the branch `settings`.
@@ -431,86 +318,6 @@ fn host_with_settings(lab: &Lab) -> (Repo, Repo) {
     clone.commit("more", &[("apps/web/dev/config.yaml", &config_map("web", "new")), (&removed, "")]);
     clone.push().success();
     (host, clone)
-}
-
-/// What a writer may push who may not push to dry branches and environment branches: shell, in a clone that has fetched all.
-const FORGERIES: [(&str, &str); 10] = [
-    ("nothing", ""),
-    ("no settings", "git push -q origin :refs/hydrate/config"),
-    ("no records", "git push -q origin :refs/hydrate/branches"),
-    ("no notes", "git push -q origin :refs/notes/hydrator.metadata"),
-    (
-        "other settings",
-        "blob=$(echo 'dryBranches: [evil]' | git hash-object -w --stdin)
-         tree=$(printf '100644 blob %s\\tsettings.yaml\\n' $blob | git mktree)
-         git push -q origin +$(git commit-tree -m evil $tree):refs/hydrate/config",
-    ),
-    (
-        "a note of the newest dry commit",
-        "for env in dev prod; do
-             git notes --ref=hydrator.metadata add -f -m \"{\\\"drySha\\\":\\\"$(git rev-parse origin/main)\\\"}\" origin/environments/$env
-         done
-         git push -q origin +refs/notes/hydrator.metadata",
-    ),
-    (
-        "a note of a dry commit of somebody else",
-        "git notes --ref=hydrator.metadata add -f -m \"{\\\"drySha\\\":\\\"$(git commit-tree -m evil origin/main^{tree})\\\"}\" \\
-             origin/environments/dev
-         git push -q origin +refs/notes/hydrator.metadata",
-    ),
-    (
-        "records of other dry commits and branches",
-        "for env in dev prod; do
-             blob=$(git show refs/hydrate/branches:environments%2F$env.json | sed \"s/\\\"dryBranch\\\": \\\"main/\\\"dryBranch\\\": \\\"evil/;
-                 s/\\\"drySha\\\": \\\".*\\\"/\\\"drySha\\\": \\\"$(git rev-parse origin/main)\\\"/\" | git hash-object -w --stdin)
-             printf '100644 blob %s\\tenvironments%%2F%s.json\\n' $blob $env
-         done >entries
-         git push -q origin +$(git commit-tree -m evil $(git mktree <entries)):refs/hydrate/branches",
-    ),
-    (
-        "failures",
-        "printf '[{\"drySha\":\"%s\",\"dryBranch\":\"main\",\"engine\":4,\"settings\":\"%s\",\"diagnostics\":[]}]' \\
-             $(git rev-parse origin/main refs/hydrate/config) >failures
-         blob=$(git hash-object -w failures)
-         printf '100644 blob %s\\tenvironments%%2Fdev.json\\n' $blob >entries
-         git push -q origin +$(git commit-tree -m evil $(git mktree <entries)):refs/hydrate/failures",
-    ),
-    (
-        "a branch that says it is hydrated, from a dry branch of the writer",
-        "git switch -q -c evil origin/main
-         sed -i 's/value: .*/value: evil/' apps/web/prod/config.yaml
-         git commit -qam evil
-         git push -q origin evil
-         git log -1 --format=%B origin/environments/dev |
-             sed 's/^Hydrate-Branch: .*/Hydrate-Branch: topic/; s/^Hydrate-Dry-Branch: .*/Hydrate-Dry-Branch: evil/' >message
-         git push -q origin $(git commit-tree -F message origin/environments/dev^{tree}):refs/heads/topic",
-    ),
-];
-
-#[test]
-fn who_may_not_push_what_is_deployed_does_not_change_it_by_other_refs() {
-    let lab = Lab::new();
-    let (host, _) = host_with_settings(&lab);
-    let environments = |host: &Repo| {
-        let format = "--format=%(refname) %(objectname)";
-        host.git(&["for-each-ref", format, "refs/heads/environments", "refs/hydrate/config"])
-    };
-    let mut expected = None;
-    for (number, (name, script)) in FORGERIES.iter().enumerate() {
-        let host = host.copy_to(&format!("host{number}.git"));
-        let writer = host.clone_to(&format!("writer{number}"));
-        writer.git(&["fetch", "-q", "origin", "+refs/hydrate/*:refs/hydrate/*", "+refs/notes/*:refs/notes/*"]);
-        writer.run("sh", &["-ec", script]).success();
-        let job = host.clone_to(&format!("job{number}"));
-        let before = environments(&host);
-        job.hydrate(&["push", "--settings-ref", "settings"]).success();
-        let after = environments(&host);
-        assert_ne!(after, before, "{name}");
-        assert_eq!(&after, expected.get_or_insert(after.clone()), "{name}");
-        assert!(!host.git(&["ls-tree", "-r", "--name-only", "environments/prod"]).contains("job/"), "{name}");
-        let again = job.hydrate(&["push", "--settings-ref", "settings"]).success();
-        assert!(again.stdout.ends_with("origin is up to date\n"), "{name}: {}", again.stdout);
-    }
 }
 
 /// Refs that a writer may push who may not push to dry branches and environment branches, and with which git cannot have one
@@ -550,28 +357,6 @@ fn a_ref_in_the_way_of_records_holds_back_no_branch() {
         assert!(
             job.hydrate(&["push", "--settings-ref", "settings"]).success().stdout.ends_with("origin is up to date\n")
         );
-    }
-}
-
-#[test]
-fn an_application_cannot_write_the_settings_of_a_job() {
-    let lab = Lab::new();
-    let host = lab.bare(&[]);
-    let clone = dry(&host, &["web", "api"], &["dev"]);
-    let (file, text) = application("job", "dev");
-    let text = text.replace("environments/dev", "settings");
-    clone.commit("take the settings", &[(&file, &text), ("apps/job/dev/config.yaml", &config_map("job", "x"))]);
-    clone.push().success();
-    // An empty branch is nobody's.
-    clone.git(&["switch", "-q", "--orphan", "settings"]);
-    clone.git(&["commit", "-q", "--allow-empty", "-m", "no settings yet"]);
-    clone.git(&["push", "-q", "origin", "settings"]);
-    let settings = tip(&host, "settings");
-    for _ in 0..2 {
-        let told = clone.hydrate(&["push", "--settings-ref", "settings"]).exits(2).stderr;
-        assert!(told.contains("an Application is hydrated to `refs/heads/settings`"), "{told}");
-        assert_eq!(tip(&host, "settings"), settings);
-        assert!(host.git(&["show", "environments/dev:web/manifest.yaml"]).contains("name: web"), "{told}");
     }
 }
 

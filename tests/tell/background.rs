@@ -13,6 +13,8 @@ fn what_others_brought_is_not_told_in_the_name_of_who_pushed_when_it_was_begun()
     heard(&host);
     host.git(&["config", "hydrate.budget", "0"]);
     host.git(&["config", "hydrate.forgePusher", "12:hydration"]);
+    // As long is waited for the hook of who brought what nobody is known to have pushed.
+    host.git(&["config", "hydrate.tellTimeLimit", "5"]);
     // The first commit is what the hook has time for. None of these two has a pusher.
     for value in ["one", "two"] {
         clone.commit(value, &[("apps/web/dev/config.yaml", &config_map("web", value))]);
