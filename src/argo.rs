@@ -282,6 +282,9 @@ impl Application {
                 hash.update([0, u8::from(source.input.is_some())]);
             }
         }
+        if self.all_sources().any(DrySource::is_kustomize_by_plugin) {
+            hash.update([5]);
+        }
         if self.tools != Tools::default() {
             hash.update([4]);
             hash.update(self.tools.to_string());
@@ -420,6 +423,11 @@ pub struct DrySource {
 }
 
 impl DrySource {
+    /// Whether a plugin renders it that is `kustomize build`, by the setting `kustomize.plugins`.
+    fn is_kustomize_by_plugin(&self) -> bool {
+        self.options.plugin.as_ref().is_some_and(|plugin| plugin.is_kustomize)
+    }
+
     /// The place of a field of the Application's own document, as [`Source::span`]; with `line`, that line of a text in a block.
     pub(crate) fn span(&self, path: &[&str], line: Option<u32>) -> Span {
         let place = self.fields.find(path);

@@ -438,6 +438,7 @@ impl Settings {
     pub(crate) fn rule_set(&self) -> RuleSet {
         let rules = RuleSet::new(&self.rules, &self.repo_urls).with_inputs_in(self.vendor_directory.clone());
         let rules = rules.with_destinations(self.destinations.clone()).with_tools(self.tools.clone());
+        let rules = rules.with_kustomize_plugins(self.kustomize.plugins.clone());
         rules.with_known_fields(self.known_fields.clone())
     }
 

@@ -89,6 +89,61 @@ fn options_of_kustomize_come_from_the_argocd_cm_of_the_repository() {
 }
 
 #[test]
+fn a_plugin_that_is_kustomize_build_is_rendered_as_a_kustomization() {
+    let plugin = |command: &str| {
+        format!(
+            "cmp:\n  plugins:\n    build-with-helm:\n      generate:\n        command: [sh, -c]\n        args: [{command}]\n"
+        )
+    };
+    let by_plugin = |name: &str| {
+        application(name, "env: dev", "apps/web")
+            .replace("path: apps/web}", "path: apps/web, plugin: {name: build-with-helm}}")
+    };
+    let files = |command: &str| {
+        [
+            ("applications/web.yaml", by_plugin("web")),
+            ("apps/web/kustomization.yaml", "namePrefix: a-\nresources: [map.yaml]\n".to_owned()),
+            ("apps/web/map.yaml", map("web")),
+            ("argocd/values.yaml", plugin(command)),
+        ]
+    };
+    let lab = Lab::new();
+    let server = lab.server();
+    server.allow("hydrate.settingsPusher");
+    let clone = server.clone_to("clone");
+    committed(&clone, &files("kustomize build . | envsubst"));
+    assert_eq!(found(&clone, &["environments/dev"]), ["web render"]);
+
+    committed(&clone, &files("kustomize build --enable-helm"));
+    assert_eq!(found(&clone, &["environments/dev"]), ["web environments/dev"]);
+    let said = adopt(&clone, &["environments/dev"], &["--write"]).exits(0).stdout;
+    let line = "  kustomize.plugins:  # they are `kustomize build`, by argocd/values.yaml\n  - build-with-helm\n";
+    assert!(said.contains(line), "{said}");
+    clone.git(&["push", "--quiet", "origin", "HEAD:main", "refs/hydrate/config"]);
+    let hydrated = |name: &str| server.git(&["show", &format!("environments/dev:web/{name}")]);
+    let manifest = hydrated("manifest.yaml");
+    assert!(manifest.ends_with("name: a-web"), "{manifest}");
+    assert!(hydrated("hydrator.metadata").contains("kustomize build ./apps/web"));
+    server.hydrate(&["verify"]).exits(0);
+
+    // An override file changes what it says, and not what the plugin is.
+    let image = ("apps/web/.argocd-source.yaml", "plugin: {env: [{name: A, value: b}]}\n".to_owned());
+    committed(&clone, &[image, ("apps/web/map.yaml", map("web-2"))]);
+    clone.push().success();
+    assert!(hydrated("manifest.yaml").ends_with("name: a-web-2"));
+    let another = ("apps/web/.argocd-source.yaml", "plugin: {name: another}\n".to_owned());
+    committed(&clone, &[another]);
+    let told = clone.push().success().stderr;
+    assert!(told.contains("no plugin `another` is set up here"), "{told}");
+
+    // Without the setting it is a plugin like others, whatever is remembered.
+    committed(&clone, &[("apps/web/.argocd-source.yaml", String::new())]);
+    clone.push().success();
+    let told = server.hydrate(&["config", "unset", "kustomize.plugins"]).stdout;
+    assert!(told.contains("no plugin `build-with-helm` is set up here"), "{told}");
+}
+
+#[test]
 fn a_further_pattern_is_for_what_the_first_has_no_branch_for() {
     let lab = Lab::new();
     let clone = lab.server().clone_to("clone");

@@ -205,6 +205,7 @@ fn jsonnet_variable(object: &Object<'_>) -> JsonnetVariable {
 fn plugin(object: &Object<'_>) -> Plugin {
     Plugin {
         name: object.text("name"),
+        is_kustomize: false,
         env: object.objects("env", plugin_variable),
         parameters: object.objects("parameters", plugin_parameter),
     }

@@ -131,7 +131,8 @@ fn application(
         None => by_document(root, &spec, name.as_ref(), destinations)?,
         Some(placement) => by_rule(&spec, name.as_ref(), place, (placement, destinations)),
     };
-    let Hydration { source, several, sync_branch, sync_path, hydrate_to, is_staged } = hydration;
+    let Hydration { mut source, mut several, sync_branch, sync_path, hydrate_to, is_staged } = hydration;
+    source.iter_mut().chain(&mut several).for_each(|source| rules.know_kustomize(&mut source.dry));
     let environment = if is_staged { &hydrate_to } else { &sync_branch };
     document.environment_branch = environment.as_ref().map(|(branch, _)| branch.clone());
     document.name = name.as_ref().map(|(name, _)| name.clone());

@@ -206,6 +206,8 @@ pub struct JsonnetVariable {
 pub struct Plugin {
     /// `name`
     pub name: Option<String>,
+    /// Whether it is `kustomize build` and nothing else: the setting `kustomize.plugins` names it.
+    pub is_kustomize: bool,
     /// `env`, in order.
     pub env: Vec<PluginVariable>,
     /// `parameters`, in order.

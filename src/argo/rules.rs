@@ -15,12 +15,12 @@ use dry_files::diag::Diagnostic;
 use dry_files::path::RepoPath;
 use serde::{Deserialize, Serialize};
 
-use super::BranchName;
 use super::destinations::Destinations;
 use super::field::{Content, Field, Place};
 use super::search::Patterns;
 use super::tools::ToolSettings;
 use super::url::RepoUrl;
+use super::{BranchName, DrySource};
 use crate::argo::jinja::{Template, Value};
 use inputs::InputsDir;
 use outline::Outline;
@@ -142,6 +142,9 @@ pub struct RuleSet {
     /// The fields that other programs read: the setting `knownFields`.
     #[serde(default)]
     known_fields: Vec<String>,
+    /// The plugins that are `kustomize build`: the setting `kustomize.plugins`.
+    #[serde(default)]
+    kustomize_plugins: Vec<String>,
     /// Whether no setting has them yet.
     #[serde(skip)]
     is_proposed: bool,
@@ -213,6 +216,18 @@ impl RuleSet {
     /// Sets the fields that other programs read.
     pub(crate) fn with_known_fields(self, known_fields: Vec<String>) -> Self {
         Self { known_fields, ..self }
+    }
+
+    /// Sets the plugins that are `kustomize build`.
+    pub(crate) fn with_kustomize_plugins(self, kustomize_plugins: Vec<String>) -> Self {
+        Self { kustomize_plugins, ..self }
+    }
+
+    /// Marks the plugin of a source that is `kustomize build`.
+    pub(super) fn know_kustomize(&self, source: &mut DrySource) {
+        if let Some(plugin) = &mut source.options.plugin {
+            plugin.is_kustomize = plugin.name.as_ref().is_some_and(|name| self.kustomize_plugins.contains(name));
+        }
     }
 
     /// The fields that other programs read.

@@ -138,7 +138,11 @@ pub fn source(view: &View<'_>, application: &Application, profile: Profile) -> R
 fn explicit(options: Options) -> Option<Tool> {
     let Options { helm, kustomize, directory, plugin } = options;
     let tool = kustomize.map(Tool::Kustomize).or(helm.map(Tool::Helm));
-    tool.or(directory.map(Tool::Directory)).or(plugin.map(Tool::Plugin))
+    let plugin = plugin.map(|plugin| match plugin.is_kustomize {
+        true => Tool::Kustomize(Kustomize::default()),
+        false => Tool::Plugin(plugin),
+    });
+    tool.or(directory.map(Tool::Directory)).or(plugin)
 }
 
 /// What override files cannot change.
@@ -205,7 +209,10 @@ impl Sources<'_> {
             fields.merge(&patch);
         }
         let object = Object::new(&fields, "", &fields.place, &mistakes);
-        let options = object.map(|object| self.options(&object)).unwrap_or_default();
+        let mut options = object.map(|object| self.options(&object)).unwrap_or_default();
+        if let (Some(plugin), Some(own)) = (&mut options.plugin, &dry.options.plugin) {
+            plugin.is_kustomize = own.is_kustomize && plugin.name == own.name;
+        }
         let mut diagnostics = mistakes.into_inner().into_diagnostics();
         // What is odd about the Application itself was reported when it was read.
         let ours =

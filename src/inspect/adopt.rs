@@ -13,6 +13,7 @@ mod draft;
 mod dry_branches;
 mod hydrators;
 mod inputs;
+mod kustomize_plugins;
 mod on_failure;
 mod patterns;
 mod plugins;
@@ -196,7 +197,8 @@ pub(crate) fn drafted(
         }
     }
     let has_options = build_options::propose(&mut draft, &judged, tree)?;
-    if clusters::propose(&mut draft, &judged, tree)? || has_options {
+    let has_plugins = kustomize_plugins::propose(&mut draft, &judged, tree)?;
+    if clusters::propose(&mut draft, &judged, tree)? || has_options || has_plugins {
         judged = judged_by(draft.policy()?, tree, renderers)?;
     }
     let (mut judged, mut notes) = roots::propose(&mut draft, judged, asked, tree, renderers)?;

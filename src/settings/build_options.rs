@@ -3,6 +3,8 @@
 use kustomize_build::{LoadRestrictor, Options, Reorder};
 use serde::{Deserialize, Serialize};
 
+use super::field::one_or_many;
+
 /// What is said of Kustomize.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, Default)]
 #[serde(rename_all = "camelCase", deny_unknown_fields, default)]
@@ -10,6 +12,9 @@ pub(crate) struct KustomizeSettings {
     /// Options of `kustomize build`.
     #[serde(skip_serializing_if = "BuildOptions::is_empty")]
     pub build_options: BuildOptions,
+    /// The names of plugins that are `kustomize build` and nothing else.
+    #[serde(deserialize_with = "one_or_many", skip_serializing_if = "Vec::is_empty")]
+    pub plugins: Vec<String>,
 }
 
 /// Options of `kustomize build`, as they are written. They are known to be right.

@@ -80,7 +80,7 @@ const KEYS: &[Key] = &[
     key("profile", Shape::Words(&["proposal", "argocd"])),
     key("history", Shape::Words(&["every", "tip"])),
     key("renderer", Shape::Words(&["native", "exec"])),
-    key("kustomize", Shape::Keys(&[key("buildOptions", Shape::Text)])),
+    key("kustomize", Shape::Keys(&[key("buildOptions", Shape::Text), key("plugins", Shape::Texts)])),
     optional("author", Shape::Keys(&[needed("name", Shape::Text), needed("email", Shape::Text)])),
     key("nondeterministic", Shape::Texts),
     key(

@@ -62,7 +62,7 @@ const KEYS: [(&str, &str); 32] = [
     ("profile: argocd", "results hydrated bytes"),
     ("history: tip", "results"),
     ("renderer: exec", "results hydrated bytes"),
-    ("kustomize: {buildOptions: --load-restrictor LoadRestrictionsNone}", "results hydrated bytes"),
+    ("kustomize: {buildOptions: --load-restrictor LoadRestrictionsNone, plugins: [k]}", "results hydrated bytes"),
     ("author: {name: Robot, email: robot@example.com}", "results hydrated bytes"),
     ("nondeterministic: [randAlphaNum]", "results hydrated bytes"),
     ("removalLimit: {share: 0.25, atLeast: 5, objectShare: 0.75, objectsAtLeast: 20}", "results"),

@@ -293,7 +293,13 @@ fn holds_branch(application: &Application, cause: Option<Cause>) -> bool {
 
 /// The plugin that renders an Application, where that has a name.
 pub(super) fn plugin(application: &Application) -> Option<&str> {
-    let plugin = application.dry.options.plugin.as_ref().and_then(|plugin| plugin.name.as_deref());
+    let plugin = application
+        .dry
+        .options
+        .plugin
+        .as_ref()
+        .filter(|plugin| !plugin.is_kustomize)
+        .and_then(|plugin| plugin.name.as_deref());
     plugin.filter(|name| !name.is_empty())
 }
 
