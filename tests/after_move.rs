@@ -161,7 +161,10 @@ fn where_the_log_goes_is_said() {
     assert!(doctor.contains(&found), "{doctor}");
     new.git(&["config", "hydrate.log", "/no/such/runs.log"]);
     let doctor = new.hydrate(&["doctor"]).exits(1).stdout;
-    assert!(doctor.contains("bad      hydrate.log is /no/such/runs.log, whose directory does not exist\n"), "{doctor}");
+    assert!(
+        doctor.contains("bad      hydrate.log is in /no/such, which is not a directory\n         mkdir -p /no/such\n"),
+        "{doctor}"
+    );
     new.git(&["config", "hydrate.log", "runs.log"]);
     let doctor = new.hydrate(&["doctor"]).stdout;
     assert!(doctor.contains("good     each run is logged in "), "{doctor}");

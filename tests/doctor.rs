@@ -1,5 +1,7 @@
 //! Each row breaks an installation in one way: the doctor finds it, and what it says mends it.
 
+mod good;
+
 use std::fs;
 use std::os::unix::fs::PermissionsExt as _;
 

@@ -308,7 +308,7 @@ fn under_gitolite_each_hook_has_a_file_and_a_working_setup_is_no_failure() {
     let told = server.hydrate(&["install", "--server"]).success().stdout;
     assert!(told.contains("already  hooks/post-receive.h00-hydrate-post-receive calls git-hydrate\n"), "{told}");
     let told = server.hydrate(&["doctor"]).success().stdout;
-    assert!(told.contains("hooks/pre-receive.h00-hydrate-pre-receive calls git-hydrate\n"), "{told}");
+    assert!(told.contains("hooks/pre-receive.h00-hydrate-pre-receive runs "), "{told}");
     let clone = server.clone_to("clone");
     clone.example();
     assert!(clone.push().success().stderr.contains("environments/prod"));

@@ -160,7 +160,7 @@ fn single_applications_are_rolled_back_held_and_resumed() {
     let status = server.hydrate(&["status"]).success().stdout;
     assert!(status.contains("web-prod is held: web shows") && status.contains(": web fails"), "{status}");
     assert!(
-        status.contains("  an admin ends the hold on the server: git hydrate resume environments/prod\n"),
+        status.contains("  an admin ends the hold of web-prod on the server: git hydrate resume environments/prod --application web-prod\n"),
         "{status}"
     );
     verified(&server);

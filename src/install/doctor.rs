@@ -167,7 +167,11 @@ impl<'a> Doctor<'a> {
         self.ownership()?;
         for hook in SERVER_HOOKS {
             let before = self.bad_findings();
-            self.hook(hook)?;
+            if let Err(error) = self.hook(hook) {
+                let again = self.as_owner(hook.install(self.repository));
+                let what = format!("the {} hook cannot be read: {}", hook.name, chain(&error));
+                self.bad(what, format!("move it away, then: {again}"));
+            }
             self.has_gate &= !hook.is_gate() || self.bad_findings() == before;
         }
         self.forge()?;
@@ -290,8 +294,11 @@ impl<'a> Doctor<'a> {
     /// Whether hydrated branches are closed to pushes, and open to those who may.
     fn guard(&mut self, access: &Access, survey: Option<&Survey>) {
         let git = self.git_command();
+        let dir = shell_path(self.repository.common_dir());
+        let again = self.as_owner(format!("git hydrate install --server {dir}"));
         if !self.is_guarded() {
-            let remedy = format!("{git} config {GUARD} true");
+            // The key alone guards nothing.
+            let remedy = if self.is_installed { format!("{git} config {GUARD} true") } else { again };
             let what = "hydrated branches are not guarded: anyone who can push can rewrite them";
             let named = [("hydrate.settingsPusher", &access.settings_pushers), ("hydrate.promoter", &access.promoters)];
             let named: Vec<&str> = named.iter().filter(|(_, names)| !names.is_empty()).map(|(key, _)| *key).collect();
@@ -311,8 +318,6 @@ impl<'a> Doctor<'a> {
         let closed = closed.into_iter().filter(|branch| !promoted.contains(*branch));
         let settings = (!access.settings_pushers.is_empty()).then(|| SETTINGS_REF.to_owned());
         let open = open.into_iter().map(BranchName::ref_name).chain(settings);
-        let dir = shell_path(self.repository.common_dir());
-        let again = self.as_owner(format!("git hydrate install --server {dir}"));
         let hidden = |name: &String| is_hidden(name, &values);
         let shut: Vec<String> = open.filter(hidden).collect();
         let records = [NOTES_REF, FAILURES_REF, REPLACE].map(str::to_owned).into_iter();
@@ -323,10 +328,10 @@ impl<'a> Doctor<'a> {
             let who = if shut == [SETTINGS_REF] { "settings pushers" } else { "promoters" };
             self.bad(format!("{who} cannot push to {}: it is hidden", shut.join(", ")), &again);
         }
-        if !bare.is_empty() {
+        if !bare.is_empty() && self.has_gate {
             self.advise(format!("only the pre-receive hook guards {}", bare.join(", ")), &again);
         }
-        if !new.is_empty() {
+        if !new.is_empty() && self.has_gate {
             let too = "once installed again, git itself refuses pushes there too";
             self.good(format!("the pre-receive hook guards {}; {too}", new.join(", ")));
         }

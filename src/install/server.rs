@@ -74,6 +74,12 @@ impl Installer<'_> {
 
     /// Puts hooks where they belong, and takes them away wherever else they were put once.
     pub(super) fn hooks(&mut self, hooks: &[Hook], binary: &Path) -> Result<(), Error> {
+        // What cannot be read is found before anything is written.
+        for hook in hooks {
+            if let Place::File(file) | Place::Beside(file) = Place::of(hook, self.repository, &self.config, self.git)? {
+                content(&file)?;
+            }
+        }
         for hook in hooks {
             let place = Place::of(hook, self.repository, &self.config, self.git)?;
             for other in Place::all(hook, self.repository)? {
@@ -181,8 +187,13 @@ impl Installer<'_> {
                         fs::rename(file, kept).doing(|| format!("renaming {}", file.display()))?;
                     }
                     self.write(file, &script)?;
+                    let runs = if is_executable(kept) {
+                        "which runs first"
+                    } else {
+                        "which is not executable and does not run"
+                    };
                     let kept = self.shown(kept);
-                    self.step(State::Done, format!("{shown} is kept as {kept}, which runs first"));
+                    self.step(State::Done, format!("{shown} is kept as {kept}, {runs}"));
                 }
             },
         }

@@ -20,7 +20,7 @@ use serde::{Deserialize, Serialize};
 use super::{Doing as _, Error, RefEdit, Repository};
 
 /// Where the records are: a file for each transaction that is about to commit.
-const DIR: &str = "hydrate.locks";
+pub(crate) const LOCKS_DIR: &str = "hydrate.locks";
 
 /// More than this is no record of ours, in bytes: a transaction of 100,000 refs takes half of it.
 const RECORD_BYTES_MAX: u64 = 64 << 20;
@@ -109,7 +109,7 @@ pub(super) fn record_held(repository: &Repository, pid: u32, edits: &[RefEdit]) 
 }
 
 fn write(repository: &Repository, pid: u32, record: &Record) -> Result<Recorded, Error> {
-    let dir = repository.common_dir().join(DIR);
+    let dir = repository.common_dir().join(LOCKS_DIR);
     let path = dir.join(pid.to_string());
     let doing = || format!("writing {}", path.display());
     super::store::make_dir(&dir, repository.shared())?;
@@ -135,7 +135,7 @@ impl Repository {
 
 /// Takes away the recorded locks whose process is proven dead, and their records.
 pub(super) fn clear(repository: &Repository) {
-    let Ok(entries) = fs::read_dir(repository.common_dir().join(DIR)) else { return };
+    let Ok(entries) = fs::read_dir(repository.common_dir().join(LOCKS_DIR)) else { return };
     for path in entries.flatten().map(|entry| entry.path()) {
         let record =
             regular::read(&path, RECORD_BYTES_MAX).ok().and_then(|text| serde_json::from_slice::<Record>(&text).ok());
@@ -172,7 +172,7 @@ impl Wanted {
 
 /// The locks that are recorded and that the next transaction takes away.
 fn dead(repository: &Repository) -> Vec<PathBuf> {
-    let entries = fs::read_dir(repository.common_dir().join(DIR)).into_iter().flatten().flatten();
+    let entries = fs::read_dir(repository.common_dir().join(LOCKS_DIR)).into_iter().flatten().flatten();
     let records = entries.filter_map(|entry| {
         let text = regular::read(&entry.path(), RECORD_BYTES_MAX).ok()?;
         Some((entry.path(), serde_json::from_slice::<Record>(&text).ok()?))

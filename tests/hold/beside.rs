@@ -325,3 +325,23 @@ fn what_cannot_be_held_is_an_error_at_each_push_and_the_branch_stays() {
         assert_eq!(value(server, "environments/prod:web"), "three");
     });
 }
+
+#[test]
+fn status_ends_each_hold_of_an_application_by_its_name() {
+    let lab = Lab::new();
+    let server = lab.server();
+    dry(&server, &["web", "db"], &["prod"]).push().success();
+    for name in ["web-prod", "db-prod"] {
+        server.hydrate(&["hold", "prod", "--yes", "--application", name, "--reason", "look"]).success();
+    }
+    let status = server.hydrate(&["status"]).stdout;
+    for name in ["web-prod", "db-prod"] {
+        let line = format!(
+            "  an admin ends the hold of {name} on the server: git hydrate resume environments/prod --application {name}\n"
+        );
+        assert!(status.contains(&line), "{status}");
+    }
+    server.hydrate(&["resume", "environments/prod", "--application", "web-prod", "--yes"]).success();
+    let status = server.hydrate(&["status"]).stdout;
+    assert!(status.contains("the hold of db-prod") && !status.contains("the hold of web-prod"), "{status}");
+}

@@ -7,6 +7,7 @@ use dry_files::diag::{printable, shell_word};
 use super::row::short;
 use crate::argo::ref_of;
 use crate::history::{BranchState, BranchStatus};
+use crate::hydrate::HeldAlone;
 
 /// What to do about a branch that no Application names any more: where the name that they have now is a slip, to correct that;
 /// where they are on another branch, first how they come back.
@@ -28,7 +29,10 @@ pub(super) fn unnamed(status: &BranchStatus) -> String {
         None => (String::new(), format!("once {dry_branch} is there again, push a commit to it")),
     };
     let back = match &status.now_on[..] {
-        [] => String::new(),
+        [] => format!(
+            "  to put it back: push a commit{by} in which Applications name {branch} again; where files of them are there, the \
+             settings leave them out: git hydrate config\n"
+        ),
         branches => format!(
             "  what left it is on {} now; to put it back: push a commit{by} in which its Applications name {branch} again\n",
             printable(&branches.join(", "))
@@ -47,10 +51,17 @@ pub(super) fn held(status: &BranchStatus) -> String {
         return format!("  an admin ends the freeze on the server: {}\n", to_thaw(glob));
     }
     let is_whole = status.frozen.as_ref().is_some_and(|frozen| frozen.why.at.is_some());
-    match is_whole || !status.held.is_empty() {
-        true => format!("  an admin ends the hold on the server: git hydrate resume {}\n", shell_word(&status.branch)),
-        false => String::new(),
+    let branch = shell_word(&status.branch);
+    if is_whole {
+        return format!("  an admin ends the hold on the server: git hydrate resume {branch}\n");
     }
+    // Without a name, all of them would end at once.
+    let of_one = |held: &HeldAlone| {
+        let name = printable(&held.application);
+        let word = shell_word(&held.application);
+        format!("  an admin ends the hold of {name} on the server: git hydrate resume {branch} --application {word}\n")
+    };
+    status.held.iter().map(of_one).collect()
 }
 
 /// What ends a freeze, by its key.

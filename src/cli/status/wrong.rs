@@ -36,8 +36,8 @@ impl Wrong {
         let mut is_new = false;
         for cause in causes(newest.diagnostics.iter()) {
             match self.shown.get(&cause.kind()) {
-                Some(branch) => *known.entry(branch.clone()).or_default() += 1,
-                None => {
+                Some(branch) if *branch != status.branch => *known.entry(branch.clone()).or_default() += 1,
+                _ => {
                     is_new = true;
                     self.show(&cause, &status.branch, "  ", &mut text);
                 }

@@ -1,5 +1,6 @@
 //! Whether there is room for what hydration writes.
 
+use std::fs;
 use std::path::Path;
 
 use super::size::size;
@@ -35,10 +36,25 @@ impl Doctor<'_> {
             (Some(other), _) => {
                 self.advise(format!("hydrate.log is {}, in {}", file.display(), other.display()), remedy);
             }
-            (None, false) => {
-                self.bad(format!("hydrate.log is {}, whose directory does not exist", file.display()), remedy);
+            // It is said of the key.
+            (None, false) => {}
+            (None, true) if !self.can_log(&file) => {
+                let what = format!("hydrate.log is {}, which pushes cannot write: no run is logged", file.display());
+                self.bad(what, remedy);
             }
             (None, true) => self.good(format!("each run is logged in {}", file.display())),
+        }
+    }
+}
+
+impl Doctor<'_> {
+    /// Whether the user that pushes arrive as can append to a log, or make it.
+    fn can_log(&self, file: &Path) -> bool {
+        let Ok(top) = fs::metadata(self.repository.common_dir()) else { return true };
+        let there = fs::metadata(file).map(|there| (there.is_file(), there));
+        match there {
+            Ok((is_file, there)) => is_file && self.may_write(&there, &top),
+            Err(_) => file.parent().and_then(|dir| fs::metadata(dir).ok()).is_none_or(|dir| self.may_write(&dir, &top)),
         }
     }
 }

@@ -54,7 +54,7 @@ impl Doctor<'_> {
     /// A hook that we did not write may call us all the same.
     fn hook_by_hand(&mut self, hook: &Hook, place: Place, again: &str) -> Result<(), Error> {
         match (calling(hook, self.repository)?, place) {
-            (Some(file), _) if is_executable(&file) => self.good(format!("{} calls git-hydrate", file.display())),
+            (Some(file), _) if is_executable(&file) => self.called_by_hand(hook, &file)?,
             (Some(file), _) => self.not_executable(&file),
             (None, Place::Nowhere { reason, advice }) if hook.is_client() => {
                 self.advise(format!("pushes are not checked: {reason}"), advice);
@@ -68,6 +68,22 @@ impl Doctor<'_> {
             (None, _) => self.bad(format!("no {} hook runs git-hydrate", hook.name), again),
         }
         Ok(())
+    }
+
+    /// A script that calls us runs the program that it names, which a move or an upgrade may have left behind.
+    fn called_by_hand(&mut self, hook: &Hook, file: &Path) -> Result<(), Error> {
+        match content(file)?.as_deref().and_then(binary_of) {
+            Some(binary) => {
+                let print = format!("git hydrate install --print {}", hook.name);
+                let again =
+                    format!("write the script anew, with the path of today's program: {print} >{}", shell_path(file));
+                self.binary(hook, &file.display().to_string(), Path::new(&binary), &again)
+            }
+            None => {
+                self.good(format!("{} calls git-hydrate", file.display()));
+                Ok(())
+            }
+        }
     }
 
     fn installed_hook(&mut self, hook: &Hook, place: &Place, text: &[u8], again: &str) -> Result<(), Error> {
@@ -111,7 +127,7 @@ impl Doctor<'_> {
                     self.good(format!("{} runs first", kept.display()));
                 } else if kept.exists() {
                     let what = format!("{} is not executable, so it does not run before ours", kept.display());
-                    self.advise(what, format!("chmod +x {}", shell_path(&kept)));
+                    self.advise(what, format!("if it is to run: chmod +x {}", shell_path(&kept)));
                 }
                 file.display().to_string()
             }

@@ -220,10 +220,14 @@ impl Doctor<'_> {
 
     /// Whether a program or the directory of a file is where a key says.
     fn place(&mut self, key: &str, value: &str, kind: Kind) {
+        let mut remedy = format!("{}, or set another", self.unset(key));
         let wrong = match kind {
             Kind::File => {
                 let path = self.repository.common_dir().join(value);
                 let dir = path.parent().unwrap_or(&path);
+                if !dir.exists() {
+                    remedy = self.as_owner(format!("mkdir -p {}", shell_path(dir)));
+                }
                 (!dir.is_dir()).then(|| format!("is in {}, which is not a directory", dir.display()))
             }
             _ => {
@@ -235,6 +239,7 @@ impl Doctor<'_> {
                     _ if !is_plain => None,
                     false => Some(format!("runs {program}, which does not exist")),
                     true if !is_executable(Path::new(program)) => {
+                        remedy = format!("chmod +x {}", shell_path(Path::new(program)));
                         Some(format!("runs {program}, which is not executable"))
                     }
                     true => None,
@@ -242,7 +247,6 @@ impl Doctor<'_> {
             }
         };
         if let Some(wrong) = wrong {
-            let remedy = format!("{}, or set another", self.unset(key));
             self.bad(format!("{key} {}", printable(&wrong)), remedy);
         }
     }

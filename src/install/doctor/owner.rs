@@ -9,7 +9,7 @@ use dry_files::diag::shell_path;
 use super::{DEPTH_MAX, Doctor};
 use crate::hydrate;
 use crate::install::{Error, Io as _};
-use crate::repo::Shared;
+use crate::repo::{LOCKS_DIR, Shared};
 
 impl Doctor<'_> {
     /// Everything below the top that git writes must be open to the owner of the repository, or to its group where it is
@@ -23,15 +23,14 @@ impl Doctor<'_> {
             let what = format!("{belongs}, but this is user {}: git refuses pushes by another user", self.around.user);
             let remedy = format!(
                 "have pushes arrive as user {owner}, and run this with: {}",
-                self.as_owner("git hydrate doctor".to_owned())
+                self.as_owner(format!("git -C {} hydrate doctor", shell_path(dir)))
             );
             self.bad(what, remedy);
         }
         let mut closed = written(dir);
         let lock = hydrate::lock_path(self.repository);
         closed.extend(fs::metadata(&lock).ok().map(|there| (lock, there)));
-        closed
-            .retain(|(_, there)| if is_shared { !may_group_write(there, top.gid()) } else { !may_write(there, &top) });
+        closed.retain(|(_, there)| !self.may_write(there, &top));
         let Some((first, there)) = closed.first() else {
             if is_shared {
                 self.good("the group of this shared repository can write it");
@@ -46,12 +45,7 @@ impl Doctor<'_> {
             count => format!(" and {} more places", count - 1),
         };
         let path = shell_path(if closed.len() == 1 { first } else { dir });
-        let is_ours =
-            |path: &Path| path.starts_with(dir.join("hydrate")) || path == hydrate::lock_path(self.repository);
-        let what_fails = match closed.iter().all(|(path, _)| is_ours(path)) {
-            true => "pushes are not hydrated",
-            false => "pushes fail",
-        };
+        let what_fails = closed.iter().map(|(path, _)| self.fails_without(path)).max().unwrap_or(Fails::Memory).told();
         let belongs = if closed.len() == 1 { "belongs" } else { "belong" };
         let first = first.display();
         if is_shared {
@@ -70,6 +64,26 @@ impl Doctor<'_> {
             self.bad(what, format!("sudo chown -R {owner}:{} {path}", top.gid()));
         }
         Ok(())
+    }
+
+    /// Whether those as whom pushes arrive can write there; `top` is the directory of the repository.
+    pub(super) fn may_write(&self, there: &Metadata, top: &Metadata) -> bool {
+        match self.repository.shared() == Shared::Umask {
+            true => may_write(there, top),
+            false => may_group_write(there, top.gid()),
+        }
+    }
+
+    /// What comes of a path that nothing can be written to.
+    fn fails_without(&self, path: &Path) -> Fails {
+        let dir = self.repository.common_dir();
+        if path.starts_with(dir.join("hydrate")) {
+            Fails::Memory
+        } else if path.starts_with(dir.join(LOCKS_DIR)) || path == hydrate::lock_path(self.repository) {
+            Fails::Hydration
+        } else {
+            Fails::Pushes
+        }
     }
 
     /// A command as the user who is to run it: what another one writes, pushes can no longer change.
@@ -92,12 +106,30 @@ impl Doctor<'_> {
     }
 }
 
+/// What fails where a place cannot be written; the worst is last.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+enum Fails {
+    Memory,
+    Hydration,
+    Pushes,
+}
+
+impl Fails {
+    fn told(self) -> &'static str {
+        match self {
+            Fails::Memory => "pushes are hydrated, and nothing is remembered for the next one, which takes longer",
+            Fails::Hydration => "pushes are not hydrated",
+            Fails::Pushes => "pushes fail",
+        }
+    }
+}
+
 /// The directories in which git and hydration make files, and the files that they write in place.
 fn written(top: &Path) -> Vec<(PathBuf, Metadata)> {
     let mut found = Vec::new();
     let mut add = |path: PathBuf| found.extend(fs::metadata(&path).ok().map(|there| (path, there)));
     add(top.to_owned());
-    for (dir, depth) in [("objects", 1), ("refs", DEPTH_MAX), ("reftable", 0), ("hydrate", DEPTH_MAX)] {
+    for (dir, depth) in [("objects", 1), ("refs", DEPTH_MAX), ("reftable", 0), ("hydrate", DEPTH_MAX), (LOCKS_DIR, 0)] {
         let below = tree(&top.join(dir), depth).into_iter();
         below.filter(|(_, is_dir)| *is_dir).for_each(|(path, _)| add(path));
     }
