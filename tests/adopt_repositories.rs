@@ -243,9 +243,8 @@ fn three_commands_lead_from_a_clone_to_hydrated_branches() {
     let pushers = ["--settings-pusher", "alice", "--pusher-variable", "HYDRATE_USER"];
     let told = server.hydrate(&[&["install", "--server"], &pushers[..]].concat()).exits(0).stdout;
     assert!(told.contains("done     hydrate.settingsPusher = alice: may push settings\n"), "{told}");
-    let told = server.hydrate(&[&["install", "--server"], &pushers[..]].concat()).exits(0).stdout;
-    assert!(told.contains("already  hydrate.settingsPusher = alice"), "{told}");
-    assert_eq!(server.git(&["config", "--get-all", "hydrate.settingsPusher"]), "alice");
+    let told = server.hydrate(&["doctor"]).stdout;
+    assert!(told.contains("good     who may push the settings: alice\n") && !told.contains("it is hidden"), "{told}");
 
     let clone = server.clone_to("clone");
     clone.git(&["config", "hydrate.vendorAllow", "http://127.0.0.1"]);
@@ -265,6 +264,10 @@ fn three_commands_lead_from_a_clone_to_hydrated_branches() {
     clone.git(&["add", "staged.txt"]);
     let told = adopt(&clone, &["environments/{{ labels.env }}"], &["--write", "--vendor"]).exits(0).stdout;
     assert!(told.contains("2 of 2 Applications hydrate\n"), "{told}");
+    assert!(
+        told.contains("settings, written\n") && told.contains("1 input is in .hydrate/inputs.lock; committed\n"),
+        "{told}"
+    );
     assert!(!told.contains("git hydrate vendor") && !told.contains("seeds new"), "{told}");
     assert_eq!(clone.git(&["log", "-1", "--format=%s"]), "Keep inputs");
     assert_eq!(clone.git(&["status", "--short"]), "A  staged.txt");
@@ -272,4 +275,8 @@ fn three_commands_lead_from_a_clone_to_hydrated_branches() {
     clone.run("env", &[&["HYDRATE_USER=alice", "git"], &push[..]].concat()).success();
     assert!(server.git(&["show", "environments/prod:web/manifest.yaml"]).contains("name: web"));
     assert!(server.git(&["show", "environments/dev:random/manifest.yaml"]).contains("kind: ConfigMap"));
+
+    let told = server.hydrate(&[&["install", "--server"], &pushers[..]].concat()).exits(0).stdout;
+    assert!(told.contains("already  hydrate.settingsPusher = alice"), "{told}");
+    assert_eq!(server.git(&["config", "--get-all", "hydrate.settingsPusher"]), "alice");
 }

@@ -21,6 +21,7 @@ use crate::inspect::{Adoption, Asked, Tree};
 use crate::render::Renderers;
 use crate::show::Progress;
 
+use report::settings_written;
 pub(super) use report::{Ask, report};
 
 /// Where an Application goes on its branch when nothing else is asked for.
@@ -179,6 +180,9 @@ fn propose(arguments: &Arguments, json: bool) -> anyhow::Result<Outcome> {
     let mut adoption = adoption?;
     let written = arguments.write && write(&site, &mut adoption)?;
     if arguments.vendor && !adoption.inputs.is_empty() {
+        if !json {
+            output::print(settings_written(&adoption, written))?;
+        }
         vendor::run(&vendor::Arguments::to_commit(arguments.clone.branch.clone()), false)?;
         let rest = Arguments { branch_pattern: Vec::new(), write: false, vendor: false, ..arguments.clone() };
         return propose(&rest, json);

@@ -117,8 +117,12 @@ fn install_server(path: &Path, asked: &Arguments) -> anyhow::Result<Vec<Step>> {
             WrongUse(format!("this is a clone with a working tree, not a server's repository\nhint: {hint}")).into()
         );
     }
+    let mut pushers = Installer::new(&repository)?;
+    pushers.pushers(asked.pusher_variable.as_deref(), &asked.settings_pusher)?;
+    let pushers = pushers.steps();
+    // All that follows depends on who may push what.
+    let repository = server_repository(path)?;
     let mut installer = Installer::new(&repository)?;
-    installer.pushers(asked.pusher_variable.as_deref(), &asked.settings_pusher)?;
     installer.server(&binary()?)?;
     // Before anything is found out, which is a setting too.
     if config::set_newest_tools(&repository)? {
@@ -149,7 +153,7 @@ fn install_server(path: &Path, asked: &Arguments) -> anyhow::Result<Vec<Step>> {
             format!("git -C {} hydrate config set repoURL URL", shell_path(repository.common_dir())),
         );
     }
-    Ok(installer.steps())
+    Ok([pushers, installer.steps()].concat())
 }
 
 /// Installs in every repository below a directory.

@@ -228,7 +228,7 @@ pub(super) fn run(arguments: &Arguments, json: bool) -> anyhow::Result<Outcome> 
             commit_only(&clone, &top, &changes)?;
         }
     }
-    report(&session, &inputs, arguments.dry_run, json)
+    report(&session, &inputs, (arguments.dry_run, arguments.commit), json)
 }
 
 /// A user's own fetch.
@@ -340,7 +340,13 @@ fn inputs_count(count: usize) -> String {
     if count == 1 { "1 input is".to_owned() } else { format!("{count} inputs are") }
 }
 
-fn report(session: &Session<'_>, inputs: &Inputs, dry_run: bool, json: bool) -> anyhow::Result<Outcome> {
+/// What was brought, and what is left; of what was written, whether it is committed too.
+fn report(
+    session: &Session<'_>,
+    inputs: &Inputs,
+    (dry_run, commits): (bool, bool),
+    json: bool,
+) -> anyhow::Result<Outcome> {
     let mut users: BTreeMap<_, Vec<String>> = BTreeMap::new();
     for (need, uses) in &inputs.found.needs {
         let key = match need {
@@ -390,6 +396,7 @@ fn report(session: &Session<'_>, inputs: &Inputs, dry_run: bool, json: bool) -> 
     let count = session.lock().entries().count();
     text += &match (dry_run, text.is_empty()) {
         (true, false) => "nothing written (--dry-run)\n".to_owned(),
+        (false, false) if report.written && commits => format!("{} in {LOCK}; committed\n", inputs_count(count)),
         (false, false) if report.written => format!("{} in {LOCK}; staged for the next commit\n", inputs_count(count)),
         _ if count == 0 && outcome == Outcome::Found => "nothing could be fetched\n".to_owned(),
         _ if count == 0 && inputs.lacks_rules => "nothing is needed from elsewhere: no Application has \

@@ -30,7 +30,7 @@ use serde::Serialize;
 
 use super::client::fetched;
 use super::config::Config;
-use super::forge::{GITEA, unguarded_pages, without_promoter};
+use super::forge::{GITEA, mirror, unguarded_pages, without_promoter};
 use super::guard::{GUARD, REPLACE};
 use super::hook::{CLIENT_HOOKS, SERVER_HOOKS};
 use super::{Error, Version, is_executable};
@@ -293,6 +293,10 @@ impl<'a> Doctor<'a> {
 
     /// Whether hydrated branches are closed to pushes, and open to those who may.
     fn guard(&mut self, access: &Access, survey: Option<&Survey>) {
+        // What would be guarded is not here.
+        if mirror(self.repository).is_some() {
+            return;
+        }
         let git = self.git_command();
         let dir = shell_path(self.repository.common_dir());
         let again = self.as_owner(format!("git hydrate install --server {dir}"));

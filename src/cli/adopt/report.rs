@@ -73,6 +73,13 @@ pub(in super::super) fn report(adoption: &Adoption, ask: &Ask, written: bool) ->
     text
 }
 
+/// The settings that were written, and why each.
+pub(super) fn settings_written(adoption: &Adoption, written: bool) -> String {
+    let mut text = String::new();
+    settings(&mut text, adoption, written);
+    text
+}
+
 fn settings(text: &mut String, adoption: &Adoption, written: bool) {
     if adoption.settings.is_empty() {
         return;
