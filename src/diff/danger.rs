@@ -20,6 +20,8 @@ mod certificates;
 mod claims;
 mod classes;
 mod crd;
+mod crd_required;
+mod custom;
 mod data_dirs;
 mod databases;
 mod deadlines;
@@ -27,6 +29,7 @@ mod direction;
 mod disruptions;
 mod endpoints;
 mod environment;
+mod fields;
 mod flux;
 mod gates;
 mod gateways;
@@ -66,6 +69,7 @@ mod resources;
 mod rewrites;
 mod rights;
 mod rollout;
+mod routing;
 mod scheduling;
 mod sealed;
 mod secrets;
@@ -73,6 +77,7 @@ mod severity;
 mod shields;
 mod sources;
 mod stale;
+mod startable;
 mod surroundings;
 mod sync_windows;
 #[cfg(test)]
@@ -84,6 +89,7 @@ mod volumes;
 mod waves;
 mod weak_tls;
 mod what;
+mod wired;
 
 use std::collections::BTreeSet;
 
@@ -252,6 +258,7 @@ fn removed<'a>(old: &'a Manifest, pair: &Pair<'a>, around: &Around<'a>) -> Vec<D
         .chain(mesh::unrouted(old, None, around))
         .chain(shields::left(old, around))
         .chain(classes::undefaulted(old, None, around))
+        .chain(routing::untrusted(old, around))
         .collect()
 }
 
@@ -349,6 +356,15 @@ fn changed<'a>(old: &'a Manifest, new: &'a Manifest, pair: &Pair<'a>, around: &A
     found.extend(network::unready(old, new));
     found.extend(mesh::unrouted(old, Some(new), around));
     found.extend(shields::untargeted(old, new, around));
+    found.extend(fields::changed(old, new));
+    found.extend(startable::changed(old, new));
+    found.extend(startable::repeated(old, new));
+    found.extend(routing::changed(old, new, around));
+    found.extend(wired::changed(old, new, around));
+    found.extend(crd_required::refused(old, new, around));
+    found.extend(custom::skipped(old, new));
+    found.extend(custom::emptied(old, new));
+    found.extend(custom::unwritable(old, new));
     found
 }
 
@@ -376,6 +392,8 @@ fn stays<'a>(old: Option<&'a Manifest>, new: &'a Manifest, around: &Around<'a>) 
     found.extend(quotas::unrequested(old, new, around));
     found.extend(claims::shared(old, new, around));
     found.extend(claims::taken(old, new, around));
+    found.extend(wired::in_plain_text(old, new, around));
+    found.extend(gates::asked_anew(old, new, around));
     found.extend(operators::firewall_opened(old, new).filter(|_| old.is_none()));
     found
 }
@@ -409,7 +427,8 @@ pub(crate) fn refused(texts: &[String], is_encrypted: bool) -> Option<Danger> {
 
 /// Whether the API server, or a webhook that it asks, refuses the change of an object, so that nothing comes of it.
 pub(super) fn is_refused(dangers: &[Danger], new: Option<&Manifest>) -> bool {
-    let is_by_controller = |danger: &Danger| matches!(danger.kind(), "shrinks" | "downgrade" | "sealed" | "outOfRange");
+    let is_by_controller =
+        |danger: &Danger| matches!(danger.kind(), "shrinks" | "downgrade" | "sealed" | "outOfRange" | "unchangeable");
     let is_applied = |danger: &Danger| is_by_controller(danger) && !new.is_some_and(operators::is_whole_refused);
     dangers.iter().any(|danger| danger.severity == Severity::Refused && !is_applied(danger))
 }

@@ -81,7 +81,9 @@ fn of_one_node<'a>(workload: Placed<'a>, side: &Side<'a>) -> BTreeSet<&'a str> {
     let manifest = workload.manifest;
     let is_it = matches!(
         (manifest.home_group(), manifest.kind()),
-        ("apps", "Deployment" | "StatefulSet" | "ReplicaSet") | ("argoproj.io", "Rollout")
+        ("apps", "Deployment" | "StatefulSet" | "ReplicaSet")
+            | ("argoproj.io", "Rollout")
+            | ("batch", "CronJob" | "Job")
     );
     if !is_it || fewest(workload, side) == Some(0) || spec(manifest).is_none_or(is_on_one_node) {
         return BTreeSet::new();

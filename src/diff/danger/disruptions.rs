@@ -24,6 +24,9 @@ pub(super) fn budget<'a>(old: Option<&'a Manifest>, new: Option<&'a Manifest>, a
     if let Some(danger) = old.and_then(|old| unselected(old, new, around)) {
         return Some(danger);
     }
+    if let Some(danger) = old.and_then(|old| toothless(old, new)) {
+        return Some(danger);
+    }
     let reason = block(around.after(new), &around.model.after);
     let was = old.and_then(|old| block(around.before(old), &around.model.before));
     let blocked = format!("{}: nodes that run its Pods cannot be drained", reason.filter(|_| was.is_none())?);
@@ -39,6 +42,19 @@ fn unselected<'a>(old: &'a Manifest, new: &'a Manifest, around: &Around<'a>) -> 
     (before.namespace == after.namespace && is_empty && !left.is_empty()).then(|| {
         let loss = "selects no Pods any more: all of them may go down at once when nodes are drained";
         Danger::said(Severity::Other, "unselected", loss.to_owned(), "select labels that its Pods have")
+    })
+}
+
+/// A budget that keeps no Pod running.
+fn toothless(old: &Manifest, new: &Manifest) -> Option<Danger> {
+    let amount = |budget: &Manifest, key| Amount::of(budget.object().at(&["spec", key])?);
+    let is_open = |budget: &Manifest| {
+        amount(budget, "minAvailable").is_some_and(Amount::is_none_of)
+            || matches!(amount(budget, "maxUnavailable"), Some(Amount::Share(100..)))
+    };
+    (is_open(new) && !is_open(old)).then(|| {
+        let text = "keeps no Pod running any more: all of them may go down at once when nodes are drained".to_owned();
+        Danger::said(Severity::Outage, "unprotected", text, "keep a number that its clients need")
     })
 }
 

@@ -121,7 +121,8 @@ pub(super) fn renamed(old: &Manifest, new: &Manifest) -> Option<Danger> {
         match (of("releaseName").as_str(), of("targetNamespace").as_str()) {
             ("", "") => release.name().to_owned(),
             ("", namespace) => format!("{namespace}-{}", release.name()),
-            (name, _) => name.to_owned(),
+            (name, "") => name.to_owned(),
+            (name, namespace) => format!("{namespace}/{name}"),
         }
     };
     let is_it = (new.home_group(), new.kind()) == ("helm.toolkit.fluxcd.io", "HelmRelease");

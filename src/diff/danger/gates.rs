@@ -14,6 +14,7 @@ use crate::manifest::Manifest;
 use go_std::glob::Glob;
 
 pub(super) use narrowed::narrowed;
+pub(super) use own::anew as asked_anew;
 pub(super) use webhooks::gone as webhooks_gone;
 
 /// How many are named.

@@ -9,7 +9,7 @@ use std::collections::BTreeSet;
 use go_yaml::Value;
 
 use super::operators::span;
-use super::{CORRECT, Danger, Severity, gateways, items, knative};
+use super::{CORRECT, Danger, Severity, custom, gateways, items, knative};
 use crate::diff::model::{number, word};
 use crate::manifest::Manifest;
 
@@ -58,6 +58,7 @@ fn reasons(object: &Manifest) -> BTreeSet<String> {
         _ => {}
     }
     found.extend(pods::reasons(object));
+    found.extend(custom::reasons(object));
     found
 }
 

@@ -58,7 +58,7 @@ pub(super) fn starved<'a>(old: Option<&'a Manifest>, new: Option<&'a Manifest>, 
         found.extend((!nameless.is_empty()).then(|| {
             let text =
                 format!("the Pods of {} reach port 53 no more: they resolve no names", listed(nameless, NAMED_MAX));
-            Danger::said(Severity::Other, "blocking", text, "keep a rule for DNS: port 53, UDP and TCP")
+            Danger::said(Severity::Outage, "blocking", text, "keep a rule for DNS: port 53, UDP and TCP")
         }));
     }
     match new {

@@ -95,7 +95,7 @@ fn name(of: &Placed<'_>) -> String {
 }
 
 /// Kinds that come from git as a rule, so that one that is named and not there is a mistake.
-const OF_GIT: [&str; 11] = [
+const OF_GIT: [&str; 28] = [
     "ConfigMap",
     "Secret",
     "Service",
@@ -107,6 +107,23 @@ const OF_GIT: [&str; 11] = [
     "AnalysisTemplate",
     "Issuer",
     "ClusterIssuer",
+    "WorkflowTemplate",
+    "EventBus",
+    "Task",
+    "Pipeline",
+    "TriggerTemplate",
+    "TriggerBinding",
+    "GitRepository",
+    "OCIRepository",
+    "Bucket",
+    "HelmRepository",
+    "Kustomization",
+    "HelmRelease",
+    "Cluster",
+    "IPAddressPool",
+    "Kafka",
+    "KafkaConnect",
+    "EC2NodeClass",
 ];
 
 /// A name that changed to one that nothing has, or that is nearly one that there is.

@@ -14,7 +14,7 @@ mod versions;
 use go_yaml::Value;
 
 use super::quantity::quantity;
-use super::{Around, Danger, Severity, items};
+use super::{Around, Danger, Severity, custom, items};
 use crate::diff::model::{number, word};
 use crate::manifest::Manifest;
 pub(super) use cloud::opened as firewall_opened;
@@ -77,7 +77,13 @@ fn has(value: &Value, key: &str, is: &dyn Fn(&Value) -> bool) -> bool {
 
 /// What goes with an object whose controller owns data; none for a kind that is not known, or that leaves all where it is.
 pub(super) fn loss(old: &Manifest) -> Option<(Severity, String)> {
-    let owner = owner(old)?;
+    let Some(owner) = owner(old) else {
+        return custom::external(old).map(|what| {
+            let is_definition = old.kind() == "CompositeResourceDefinition";
+            let severity = if is_definition { Severity::DataLoss } else { Severity::Outage };
+            (severity, format!("with {what}: its controller deletes them"))
+        });
+    };
     match (&owner.ends, owner.deletes(old)) {
         (_, true) => {
             Some((Severity::DataLoss, format!("with {}: its controller deletes what is behind it", owner.data)))

@@ -32,6 +32,8 @@ fn cases() -> Vec<Case> {
         "reviewed.yaml",
         "policies.yaml",
         "operated.yaml",
+        "fields.yaml",
+        "wired.yaml",
     ]
     .into_iter()
     .flat_map(read_cases)

@@ -19,7 +19,7 @@ pub(in crate::diff) struct Thing {
 }
 
 /// Kinds that others name, by group.
-const NAMED: [(&str, &str); 30] = [
+const NAMED: [(&str, &str); 47] = [
     ("", "ConfigMap"),
     ("", "Secret"),
     ("", "Service"),
@@ -50,6 +50,23 @@ const NAMED: [(&str, &str); 30] = [
     ("keda.sh", "ClusterTriggerAuthentication"),
     ("traefik.io", "Middleware"),
     ("traefik.containo.us", "Middleware"),
+    ("argoproj.io", "WorkflowTemplate"),
+    ("argoproj.io", "EventBus"),
+    ("tekton.dev", "Task"),
+    ("tekton.dev", "Pipeline"),
+    ("triggers.tekton.dev", "TriggerTemplate"),
+    ("triggers.tekton.dev", "TriggerBinding"),
+    ("source.toolkit.fluxcd.io", "GitRepository"),
+    ("source.toolkit.fluxcd.io", "OCIRepository"),
+    ("source.toolkit.fluxcd.io", "Bucket"),
+    ("source.toolkit.fluxcd.io", "HelmRepository"),
+    ("kustomize.toolkit.fluxcd.io", "Kustomization"),
+    ("helm.toolkit.fluxcd.io", "HelmRelease"),
+    ("postgresql.cnpg.io", "Cluster"),
+    ("metallb.io", "IPAddressPool"),
+    ("kafka.strimzi.io", "Kafka"),
+    ("kafka.strimzi.io", "KafkaConnect"),
+    ("karpenter.k8s.aws", "EC2NodeClass"),
 ];
 
 /// Controllers that make a Secret or ConfigMap: group, kind, what they make, where its name is (else it has their own name), and

@@ -1,6 +1,7 @@
 //! What an object needs of others, and how.
 
 mod named;
+mod references;
 
 use go_yaml::Value;
 
@@ -145,6 +146,8 @@ pub(in crate::diff) fn uses(of: Placed<'_>) -> Vec<Use> {
         found.cluster(How::Controller, DEFINITION, &format!("{}.{}", of.manifest.kind(), of.manifest.home_group()));
         let named = object.get("spec").map(|spec| named::named(spec, of.namespace)).unwrap_or_default();
         found.uses.extend(named.into_iter().map(|thing| Use { thing, how: How::Named, key: None, is_optional: false }));
+        let referred = references::named(of).into_iter();
+        found.uses.extend(referred.map(|thing| Use { thing, how: How::Controller, key: None, is_optional: false }));
     }
     found.uses
 }

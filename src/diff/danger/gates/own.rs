@@ -34,6 +34,32 @@ pub(super) fn asked<'a>(old: &'a Manifest, new: &'a Manifest, around: &Around<'a
     found
 }
 
+/// A webhook that comes, fails closed and is asked about Pods of its own namespace.
+pub(in crate::diff::danger) fn anew<'a>(
+    old: Option<&'a Manifest>,
+    new: &'a Manifest,
+    around: &Around<'a>,
+) -> Option<Danger> {
+    if old.is_some() || around.counterpart.is_some() || !are_webhooks(new) {
+        return None;
+    }
+    // The Pods that answer have to be known: others may be kept out by what is set elsewhere.
+    let answers = |webhook: &Value| {
+        let service = |key| word(webhook, &["clientConfig", "service", key]);
+        let mut services = around.model.after.of_kind("Service", service("namespace"));
+        services.any(|one| one.manifest.name() == service("name") && !around.model.after.served_by(one).is_empty())
+    };
+    let mut webhooks = items(new.object(), &["webhooks"]).iter();
+    let webhook = webhooks.find(|one| asks_itself(one, &around.model.after) == Some(true) && answers(one))?;
+    let namespace = word(webhook, &["clientConfig", "service", "namespace"]);
+    let text = format!(
+        "{} is asked about Pods of its own namespace {namespace}, and fails closed: once none of them answers, none can be made",
+        word(webhook, &["name"])
+    );
+    let advice = "keep its own namespace out of it by `namespaceSelector`";
+    Some(Danger::said(Severity::Outage, "gate", text, advice))
+}
+
 /// Whether a webhook is asked before Pods are made that answer it; none where that is not known.
 fn asks_itself(webhook: &Value, side: &Side<'_>) -> Option<bool> {
     let service = |key| word(webhook, &["clientConfig", "service", key]);

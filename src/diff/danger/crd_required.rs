@@ -1,0 +1,92 @@
+//! Objects that a schema no longer takes as they are.
+
+use std::collections::BTreeSet;
+
+use dry_files::diag::more::listed;
+use go_yaml::Value;
+
+use super::{Around, Danger, Severity, items};
+use crate::diff::model::word;
+use crate::manifest::Manifest;
+
+/// How deep fields of a schema are looked at.
+const DEPTH_MAX: usize = 12;
+
+/// Objects beside a definition that lack what it asks for from now on, or have it of another type.
+///
+/// Reference: kubernetes docs/tasks/extend-kubernetes/custom-resources/custom-resource-definitions, "Validation": what is written is judged
+/// by the schema that there is, also of an object that was taken before.
+pub(super) fn refused<'a>(old: &'a Manifest, new: &'a Manifest, around: &Around<'a>) -> Vec<Danger> {
+    if new.kind() != "CustomResourceDefinition" || old == new {
+        return Vec::new();
+    }
+    let name = |key| word(new.object(), &["spec", key]);
+    let kind = word(new.object(), &["spec", "names", "kind"]);
+    let schema = |definition: &'a Manifest, version: &str| {
+        let mut versions = items(definition.object(), &["spec", "versions"]).iter();
+        versions.find(|one| word(one, &["name"]) == version)?.at(&["schema", "openAPIV3Schema"])
+    };
+    let mut found = Vec::new();
+    let is_it = |object: &&Manifest| object.home_group() == name("group") && object.kind() == kind;
+    let mut reasons: BTreeSet<(String, String)> = BTreeSet::new();
+    for object in around.model.after.all().iter().map(|one| one.manifest).filter(is_it) {
+        let version = object.api_version().split('/').nth(1).unwrap_or_default();
+        let (Some(before), Some(after)) = (schema(old, version), schema(new, version)) else { continue };
+        let mut own = BTreeSet::new();
+        judge((before, after), object.object(), ("", DEPTH_MAX), &mut own);
+        reasons.extend(own.into_iter().map(|reason| (reason, format!("{kind} {}", object.name()))));
+    }
+    let all: BTreeSet<String> = reasons.iter().map(|(reason, _)| reason.clone()).collect();
+    for reason in all {
+        let names: BTreeSet<String> =
+            reasons.iter().filter(|(of, _)| *of == reason).map(|(_, name)| name.clone()).collect();
+        let text = format!("{reason} from now on: {} cannot be written any more as it is", listed(names, 4));
+        let advice = "keep the field optional until each object has it";
+        found.push(Danger::said(Severity::Refused, "unchangeable", text, advice));
+    }
+    found
+}
+
+/// What a new schema refuses of a value that the one of before took.
+fn judge((old, new): (&Value, &Value), value: &Value, (path, depth): (&str, usize), found: &mut BTreeSet<String>) {
+    if depth == 0 {
+        return;
+    }
+    let place = |key: &str| if path.is_empty() { key.to_owned() } else { format!("{path}.{key}") };
+    let required = |schema: &Value| -> BTreeSet<String> {
+        items(schema, &["required"]).iter().filter_map(Value::as_str).map(str::to_owned).collect()
+    };
+    let (was, now) = (word(old, &["type"]), word(new, &["type"]));
+    let is_wider = was == "integer" && now == "number";
+    if !was.is_empty() && !now.is_empty() && was != now && !is_wider {
+        found.insert(format!("`{path}` has to be of the type {now}"));
+        return;
+    }
+    let allowed = |schema: &'_ Value| items(schema, &["enum"]).to_vec();
+    let (was_allowed, is_allowed) = (allowed(old), allowed(new));
+    if !is_allowed.is_empty() && !is_allowed.contains(value) && (was_allowed.is_empty() || was_allowed.contains(value))
+    {
+        found.insert(format!("`{path}` may not have its value"));
+    }
+    match value {
+        Value::Mapping(fields) => {
+            for key in required(new).difference(&required(old)) {
+                let has_default = new.at(&["properties", key, "default"]).is_some();
+                if !fields.iter().any(|(name, _)| name == key) && !has_default {
+                    found.insert(format!("`{}` is required", place(key)));
+                }
+            }
+            for (key, field) in fields {
+                if let (Some(old), Some(new)) = (old.at(&["properties", key]), new.at(&["properties", key])) {
+                    judge((old, new), field, (&place(key), depth - 1), found);
+                }
+            }
+        }
+        Value::Sequence(all) => {
+            if let (Some(old), Some(new)) = (old.get("items"), new.get("items")) {
+                all.iter().for_each(|item| judge((old, new), item, (&format!("{path}[]"), depth - 1), found));
+            }
+        }
+        _ => {}
+    }
+}
