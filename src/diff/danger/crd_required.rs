@@ -6,7 +6,7 @@ use dry_files::diag::more::listed;
 use go_yaml::Value;
 
 use super::{Around, Danger, Severity, items};
-use crate::diff::model::word;
+use crate::diff::model::{Placed, word};
 use crate::manifest::Manifest;
 
 /// How deep fields of a schema are looked at.
@@ -14,8 +14,8 @@ const DEPTH_MAX: usize = 12;
 
 /// Objects beside a definition that lack what it asks for from now on, or have it of another type.
 ///
-/// Reference: kubernetes docs/tasks/extend-kubernetes/custom-resources/custom-resource-definitions, "Validation": what is written is judged
-/// by the schema that there is, also of an object that was taken before.
+/// Reference: kubernetes docs/tasks/extend-kubernetes/custom-resources/custom-resource-definitions, "Validation ratcheting": what is not
+/// valid in a part that a write does not change is let through from 1.30 on.
 pub(super) fn refused<'a>(old: &'a Manifest, new: &'a Manifest, around: &Around<'a>) -> Vec<Danger> {
     if new.kind() != "CustomResourceDefinition" || old == new {
         return Vec::new();
@@ -29,7 +29,20 @@ pub(super) fn refused<'a>(old: &'a Manifest, new: &'a Manifest, around: &Around<
     let mut found = Vec::new();
     let is_it = |object: &&Manifest| object.home_group() == name("group") && object.kind() == kind;
     let mut reasons: BTreeSet<(String, String)> = BTreeSet::new();
-    for object in around.model.after.all().iter().map(|one| one.manifest).filter(is_it) {
+    // Of one that changes as well, it is said itself what is refused.
+    // A change that is refused is not in the model, and is among the siblings.
+    let changes = |one: &Placed<'a>| {
+        let mut siblings = around
+            .siblings
+            .iter()
+            .filter(|other| (other.kind(), other.name()) == (one.manifest.kind(), one.manifest.name()));
+        siblings.any(|other| other.object() != one.manifest.object())
+    };
+    let is_same = |one: &&Placed<'a>| {
+        let was = around.model.before.find(**one);
+        was.is_some_and(|was| was.manifest.object() == one.manifest.object()) && !changes(one)
+    };
+    for object in around.model.after.all().iter().filter(is_same).map(|one| one.manifest).filter(is_it) {
         let version = object.api_version().split('/').nth(1).unwrap_or_default();
         let (Some(before), Some(after)) = (schema(old, version), schema(new, version)) else { continue };
         let mut own = BTreeSet::new();
@@ -40,9 +53,9 @@ pub(super) fn refused<'a>(old: &'a Manifest, new: &'a Manifest, around: &Around<
     for reason in all {
         let names: BTreeSet<String> =
             reasons.iter().filter(|(of, _)| *of == reason).map(|(_, name)| name.clone()).collect();
-        let text = format!("{reason} from now on: {} cannot be written any more as it is", listed(names, 4));
+        let text = format!("{reason} from now on: a change of {} that leaves it so is refused", listed(names, 4));
         let advice = "keep the field optional until each object has it";
-        found.push(Danger::said(Severity::Refused, "unchangeable", text, advice));
+        found.push(Danger::said(Severity::Other, "unwritable", text, advice));
     }
     found
 }
@@ -61,12 +74,6 @@ fn judge((old, new): (&Value, &Value), value: &Value, (path, depth): (&str, usiz
     if !was.is_empty() && !now.is_empty() && was != now && !is_wider {
         found.insert(format!("`{path}` has to be of the type {now}"));
         return;
-    }
-    let allowed = |schema: &'_ Value| items(schema, &["enum"]).to_vec();
-    let (was_allowed, is_allowed) = (allowed(old), allowed(new));
-    if !is_allowed.is_empty() && !is_allowed.contains(value) && (was_allowed.is_empty() || was_allowed.contains(value))
-    {
-        found.insert(format!("`{path}` may not have its value"));
     }
     match value {
         Value::Mapping(fields) => {
