@@ -441,6 +441,7 @@ fn of_what_a_set_makes_the_one_that_renders_what_another_one_does_is_named() {
     all.extend(["b", "c"].map(|name| (format!("apps/{name}/shared.yaml"), object("shared"))));
     clone.commit("a set", &all.iter().map(|(path, text)| (path.as_str(), text.as_str())).collect::<Vec<_>>());
     let args = ["--repo-url", URL, "--branch-pattern", "environments/one"];
+    clone.hydrate(&["config", "set", "rules", "[{branch: environments/one, path: '{{ name }}'}]"]).exits(0);
     let told = adopt(&clone, &args).exits(1).stdout;
     assert!(told.contains("`b` and `c` both render") && told.contains("\nc keeps its branch as a whole"), "{told}");
     let found = adopt(&clone, &[&args[..], &["--json"]].concat()).stdout;

@@ -117,7 +117,7 @@ fn a_plugin_that_is_kustomize_build_is_rendered_as_a_kustomization() {
     committed(&clone, &files("kustomize build --enable-helm"));
     assert_eq!(found(&clone, &["environments/dev"]), ["web environments/dev"]);
     let said = adopt(&clone, &["environments/dev"], &["--write"]).exits(0).stdout;
-    let line = "  kustomize.plugins:  # they are `kustomize build`, by argocd/values.yaml\n  - build-with-helm\n";
+    let line = "  kustomize.plugins:  # they run `kustomize build` alone, by argocd/values.yaml\n  - build-with-helm\n";
     assert!(said.contains(line), "{said}");
     clone.git(&["push", "--quiet", "origin", "HEAD:main", "refs/hydrate/config"]);
     let hydrated = |name: &str| server.git(&["show", &format!("environments/dev:web/{name}")]);
@@ -220,6 +220,29 @@ fn an_application_that_renders_objects_of_others_gets_a_branch_of_its_own() {
     }
 }
 
+#[test]
+fn what_a_set_makes_that_render_the_same_objects_gets_branches_of_their_own() {
+    let lab = Lab::new();
+    let clone = lab.server().clone_to("clone");
+    let set = format!(
+        "apiVersion: argoproj.io/v1alpha1\nkind: ApplicationSet\nmetadata: {{name: all}}\nspec:\n  goTemplate: true\n  \
+         generators: [{{list: {{elements: [{{name: a}}, {{name: b}}, {{name: c}}]}}}}]\n  template:\n    metadata: \
+         {{name: '{{{{.name}}}}'}}\n    spec:\n      project: default\n      destination: {{server: \
+         https://kubernetes.default.svc, namespace: shop}}\n      source: {{repoURL: '{URL}', targetRevision: HEAD, \
+         path: apps/a}}\n"
+    );
+    let web = application("web", "", "apps/b");
+    committed(
+        &clone,
+        &[("all.yaml", set), ("web.yaml", web), ("apps/a/map.yaml", map("a")), ("apps/b/map.yaml", map("b"))],
+    );
+    let expected = ["a environments/main", "b environments/main-b", "c environments/main-c", "web environments/main"];
+    assert_eq!(found(&clone, &["environments/main"]), expected);
+    let said = adopt(&clone, &["environments/main"], &["--write"]).exits(0).stdout;
+    assert!(said.contains("apart from others that render the same objects, as now: `c`, `b`"), "{said}");
+    assert!(said.contains("    path: '{{ name }}'\n    expand: all\n") && !said.contains("has no copy"), "{said}");
+}
+
 /// A chart of a repository that a test serves.
 fn chart(lab: &Lab) -> Liar {
     let root = lab.path("charts");
@@ -279,4 +302,101 @@ fn three_commands_lead_from_a_clone_to_hydrated_branches() {
     let told = server.hydrate(&[&["install", "--server"], &pushers[..]].concat()).exits(0).stdout;
     assert!(told.contains("already  hydrate.settingsPusher = alice"), "{told}");
     assert_eq!(server.git(&["config", "--get-all", "hydrate.settingsPusher"]), "alice");
+}
+
+#[test]
+fn a_plugin_that_is_plain_kustomize_is_built_without_it() {
+    let plugin =
+        |name: &str, path: &str| application(name, "env: dev", &format!("{path}, plugin: {{name: {name}-built}}"));
+    let values = |args: &str| {
+        format!(
+            "configs:\n  cmp:\n    plugins:\n      web-built:\n        generate: {{command: [sh, -c], args: ['{args}']}}\n      other-built:\n        generate: {{command: [sh, -c], args: [kustomize build | sed s/a/b/]}}\n"
+        )
+    };
+    let files = |args: &str| {
+        [
+            ("applications/web.yaml", plugin("web", "apps/web")),
+            ("applications/other.yaml", plugin("other", "apps/web")),
+            ("apps/web/kustomization.yaml", "resources: [map.yaml]\n".to_owned()),
+            ("apps/web/map.yaml", map("web")),
+            ("argocd/values.yaml", values(args)),
+        ]
+    };
+    let lab = Lab::new();
+    let server = lab.server();
+    server.allow("hydrate.settingsPusher");
+    let clone = server.clone_to("clone");
+    committed(&clone, &files("envsubst"));
+    assert_eq!(found(&clone, &["environments/dev"]), ["other render", "web render"]);
+    committed(&clone, &files("kustomize build --enable-helm ."));
+    assert_eq!(found(&clone, &["environments/dev"]), ["other no-rule", "web environments/dev"]);
+    let said = adopt(&clone, &["environments/dev"], &["--write"]).stdout;
+    let lines = "  kustomize.plugins:  # they run `kustomize build` alone, by argocd/values.yaml\n  - web-built\n";
+    assert!(said.contains(lines), "{said}");
+    clone.git(&["push", "--quiet", "origin", "HEAD:main", "refs/hydrate/config"]);
+    let metadata = server.git(&["show", "environments/dev:web/hydrator.metadata"]);
+    assert!(metadata.contains("kustomize build ./apps/web"), "{metadata}");
+    server.hydrate(&["verify"]).exits(0);
+    // Without the setting it is a plugin again, which has no command here.
+    server.hydrate(&["config", "unset", "kustomize.plugins"]).exits(1);
+    assert!(server.hydrate(&["status"]).stdout.contains("no plugin `web-built` is set up here"));
+    // One that has a command here stays with it.
+    clone.git(&["config", "hydrate-plugin.web-built.command", "cat"]);
+    assert!(!adopt(&clone, &[], &[]).stdout.contains("kustomize.plugins"));
+}
+
+/// What is left out, and what hydrates then, of a repository with an app of apps.
+fn left_out(files: &[(&str, String)]) -> (Vec<String>, String) {
+    let lab = Lab::new();
+    let clone = lab.server().clone_to("clone");
+    let root = application("root", "env: dev", "applications");
+    let known = [
+        ("root.yaml", root),
+        ("applications/web.yaml", application("web", "env: dev", "apps/web")),
+        ("apps/web/map.yaml", map("web")),
+        ("apps/other/map.yaml", map("other")),
+    ];
+    let known: Vec<(&str, String)> = known.into_iter().chain(files.iter().cloned()).collect();
+    committed(&clone, &known);
+    let found = found(&clone, &["environments/dev"]);
+    let said = adopt(&clone, &["environments/dev"], &[]).stdout;
+    let setting = said.split("  applications:").nth(1).unwrap_or_default();
+    let globs = setting.lines().skip(1).take_while(|line| line.starts_with("  - ")).map(|line| line[4..].to_owned());
+    (found, globs.collect::<Vec<_>>().join(" "))
+}
+
+#[test]
+fn files_that_no_argo_cd_sees_are_left_out_where_they_are_in_the_way() {
+    let right = ["web environments/dev", "root environments/dev"];
+    let web = || application("web", "env: dev", "apps/other");
+    let export = web().replace("labels:", "uid: 1b7c, resourceVersion: '7', labels:") + "status: {}\n";
+
+    let (found, globs) = left_out(&[("evidence/a/web.yaml", export.clone()), ("evidence/b/web.yaml", export.clone())]);
+    assert_eq!((&found[..], &*globs), (&right.map(str::to_owned)[..], "'!/evidence/a' '!/evidence/b'"));
+
+    let broken = "apiVersion: argoproj.io/v1alpha1\nkind: Application\nmetadata: {name: odd}\nspec: {source: {}}\n";
+    let twice =
+        format!("{}---\n{}", application("odd", "env: dev", "apps/web"), application("odd", "env: dev", "apps/web"));
+    let fixtures = [("lint/tests/data/broken.yaml", broken.to_owned()), ("lint/tests/twice.yaml", twice.clone())];
+    let (found, globs) = left_out(&fixtures);
+    assert_eq!((&found[..], &*globs), (&right.map(str::to_owned)[..], "'!/lint/tests'"));
+
+    let kustomization = || "resources: [twice.yaml]\n".to_owned();
+    let (found, globs) =
+        left_out(&[("lint/tests/twice.yaml", twice.clone()), ("lint/tests/kustomization.yaml", kustomization())]);
+    assert_eq!((&found[..], &*globs), (&right.map(str::to_owned)[..], "'!/lint/tests'"));
+
+    let (found, globs) = left_out(&[("drafts/[1].yaml", web())]);
+    assert_eq!((&found[..], &*globs), (&right.map(str::to_owned)[..], r"'!/drafts/\[1\].yaml'"));
+
+    // Of two that nothing renders, neither is known to be the right one; what a kustomization names is no fixture; and an app of
+    // apps of another cluster stays.
+    let other = |path| (path, application("odd", "env: dev", "apps/web"));
+    let (found, globs) = left_out(&[other("a.yaml"), other("b.yaml")]);
+    assert_eq!((found.len(), &*globs), (4, ""));
+    let named = ("lint/kustomization.yaml", "resources: [tests/twice.yaml]\n".to_owned());
+    let (found, globs) = left_out(&[("lint/tests/twice.yaml", twice), named]);
+    assert_eq!((found.len(), &*globs), (4, ""));
+    let (found, globs) = left_out(&[("eu/root.yaml", application("root", "env: dev", "applications"))]);
+    assert_eq!((found.len(), &*globs), (3, ""));
 }

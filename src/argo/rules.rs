@@ -68,6 +68,11 @@ impl Rule {
         Self::try_from(written).unwrap_or_else(|_| self.clone())
     }
 
+    /// This rule, by which what an ApplicationSet makes is copied in place of the set.
+    pub(crate) fn expanding(&self, set: &str) -> Self {
+        Self::try_from(self.written.expanding(set)).unwrap_or_else(|_| self.clone())
+    }
+
     /// Whether it is for every plain Application.
     pub fn is_for_all(&self) -> bool {
         self.written.is_for_all()

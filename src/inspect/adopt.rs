@@ -13,14 +13,15 @@ mod draft;
 mod dry_branches;
 mod hydrators;
 mod inputs;
-mod kustomize_plugins;
 mod on_failure;
 mod patterns;
+mod plain_kustomize;
 mod plugins;
 mod random;
 mod repository;
 mod roots;
 mod second;
+mod strays;
 mod units;
 mod unnamed;
 mod walk;
@@ -197,8 +198,8 @@ pub(crate) fn drafted(
         }
     }
     let has_options = build_options::propose(&mut draft, &judged, tree)?;
-    let has_plugins = kustomize_plugins::propose(&mut draft, &judged, tree)?;
-    if clusters::propose(&mut draft, &judged, tree)? || has_options || has_plugins {
+    let has_options = plain_kustomize::propose(&mut draft, &judged, tree)? || has_options;
+    if clusters::propose(&mut draft, &judged, tree)? || has_options {
         judged = judged_by(draft.policy()?, tree, renderers)?;
     }
     let (mut judged, mut notes) = roots::propose(&mut draft, judged, asked, tree, renderers)?;
@@ -207,6 +208,11 @@ pub(crate) fn drafted(
     }
     if second::propose(&mut draft, asked, tree, renderers)? {
         judged = judged_by(draft.policy()?, tree, renderers)?;
+    }
+    let left_out = strays::propose(&mut draft, &judged, tree)?;
+    if !left_out.is_empty() {
+        judged = judged_by(draft.policy()?, tree, renderers)?;
+        notes.extend(left_out);
     }
     if !is_dry_known {
         dry_branches::propose(&mut draft, &judged)?;

@@ -54,6 +54,11 @@ impl BuildOptions {
         self.parsed().load_restrictor == LoadRestrictor::None
     }
 
+    /// Whether that is all by which a build may differ: whatever builds without them builds the same with them.
+    pub(crate) fn is_only_unrestricted(&self) -> bool {
+        self.is_unrestricted() && self.words().len() == 2
+    }
+
     /// The options, as the engine takes them.
     pub(crate) fn parsed(&self) -> Options {
         Options::parse(self.0.split_whitespace()).map(|(options, _)| options).unwrap_or_default()

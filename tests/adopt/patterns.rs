@@ -194,6 +194,12 @@ fn dry_branches_whose_applications_go_where_those_of_another_go_are_left_out() {
     ] {
         assert!(told.contains(expected), "{expected}\n{told}");
     }
+    // Where an admin set the dry branches, it names the line that adds one.
+    clone.hydrate(&["config", "set", "dryBranches", "main"]).exits(0);
+    let told = adopt(&clone, &args).exits(1).stdout;
+    let hint = "`release`, which is not a dry branch\n      hint: git hydrate config add dryBranches release\n";
+    assert!(told.contains(hint), "{told}");
+    clone.hydrate(&["config", "unset", "dryBranches"]).exits(0);
 
     // Each goes to branches of its own.
     let own = [args[0], args[1], args[2], "environments/{{ source.targetRevision }}", args[4], args[5]];

@@ -117,6 +117,10 @@ impl Written {
         Self { matches: Match { name: Texts::Many(names), file, ..Match::default() }, ..self.clone() }
     }
 
+    pub(super) fn expanding(&self, set: &str) -> Self {
+        Self { expand: Texts::One(set.to_owned()), ..self.clone() }
+    }
+
     pub(super) fn is_for_all(&self) -> bool {
         self.matches == Match::default() && self.hydrate != Some(false)
     }

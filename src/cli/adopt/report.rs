@@ -177,6 +177,8 @@ fn counted(cause: Cause, count: usize) -> String {
 
 /// What hydrates from the trees of other branches.
 fn other_branches(text: &mut String, adoption: &Adoption) {
+    // Those that a proposal leaves out are named with the reason.
+    let is_proposed = adoption.settings.iter().any(|setting| setting.key == "dryBranches");
     for other in &adoption.other_branches {
         let branch = printable(&other.branch);
         let _ = match other.hydrate {
@@ -190,6 +192,9 @@ fn other_branches(text: &mut String, adoption: &Adoption) {
             }
             None => writeln!(text, "  `{branch}` is not in this clone: git fetch"),
         };
+        if other.left_out && !is_proposed && other.hydrate.is_some_and(|hydrate| hydrate > 0) {
+            let _ = writeln!(text, "      hint: git hydrate config add dryBranches {}", shell_word(&branch));
+        }
     }
 }
 

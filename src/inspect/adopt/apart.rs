@@ -49,7 +49,9 @@ pub(super) fn propose(draft: &mut Draft, judged: &Judged, attempts: &[Attempt<'_
     let mut rules = Vec::new();
     for (branch, application) in &apart {
         let rule = Rule::of_all(&format!("{branch}-{}", application.name), "{{ name }}").map_err(wrong)?;
-        rules.push(rule.of([application.name.to_string()], None));
+        let rule = rule.of([application.name.to_string()], None);
+        let set = application.maker.as_ref().filter(|_| is_of_set(application)).map(|maker| maker.by.name());
+        rules.push(set.map_or_else(|| rule.clone(), |set| rule.expanding(set)));
     }
     rules.extend(draft.settings()?.rules);
     let names = listed(apart.iter().map(|(_, one)| format!("`{}`", printable(one.name.as_str()))), APART_MAX);
@@ -73,11 +75,10 @@ fn apart(mut applications: Vec<Objects<'_>>) -> Vec<&Application> {
         for of_one in owners.values().filter(|of_one| of_one.len() > 1) {
             of_one.iter().for_each(|index| beside.entry(*index).or_default().extend(of_one));
         }
-        // A rule for one that a set makes would leave the set without a copy.
-        let candidates = beside.into_iter().filter(|(index, _)| !is_of_set(applications[*index].0));
-        let Some((most, _)) = candidates.max_by_key(|(index, others)| (others.len(), *index)) else {
-            return apart;
-        };
+        // A rule for one that a set makes leaves the set without a copy, so that what it makes is copied: others go first.
+        let first = |index: &usize| !is_of_set(applications[*index].0);
+        let most = beside.iter().max_by_key(|(index, others)| (first(index), others.len(), **index));
+        let Some(most) = most.map(|(index, _)| *index) else { return apart };
         apart.push(applications.remove(most).0);
     }
 }

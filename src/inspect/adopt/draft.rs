@@ -48,7 +48,7 @@ impl Draft {
         let known = draft.settings()?.rules;
         if known.iter().any(|known| !known.is_for_all()) {
             let text = "rules: there are rules with `match`, which patterns cannot replace: git hydrate config edit; \
-                        to begin anew: git hydrate config unset rules";
+                        to begin anew: git hydrate config unset rules, and this command again";
             return Err(SettingsError::Wrong(text.to_owned()).into());
         }
         if known != [rule.clone()] {
