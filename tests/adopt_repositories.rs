@@ -305,6 +305,22 @@ fn three_commands_lead_from_a_clone_to_hydrated_branches() {
 }
 
 #[test]
+fn a_chart_whose_dependency_is_a_pointer_of_lfs_needs_what_is_elsewhere() {
+    let lab = Lab::new();
+    let clone = lab.server().clone_to("clone");
+    let pointer = format!("version https://git-lfs.github.com/spec/v1\noid sha256:{}\nsize 12345\n", "4d7a".repeat(16));
+    committed(
+        &clone,
+        &[
+            ("web.yaml", application("web", "", "chart")),
+            ("chart/Chart.yaml", "apiVersion: v2\nname: web\nversion: 1.0.0\n".to_owned()),
+            ("chart/charts/lib-1.0.0.tgz", pointer),
+        ],
+    );
+    assert_eq!(found(&clone, &["environments/main"]), ["web elsewhere"]);
+}
+
+#[test]
 fn a_plugin_that_is_plain_kustomize_is_built_without_it() {
     let plugin =
         |name: &str, path: &str| application(name, "env: dev", &format!("{path}, plugin: {{name: {name}-built}}"));

@@ -224,7 +224,11 @@ impl Error {
     }
 
     fn refusal(&self) -> Option<Refusal> {
-        match &self.0.kind {
+        let kind = match &self.0.kind {
+            ErrorKind::Subchart { kind, .. } => kind,
+            kind => kind,
+        };
+        match kind {
             ErrorKind::Refused(_) => Some(Refusal::Nondeterministic),
             ErrorKind::MissingDependencies(_) => Some(Refusal::MissingDependency),
             ErrorKind::Input(_) => Some(Refusal::Elsewhere),
