@@ -65,6 +65,11 @@ pub(super) fn changed(old: &Manifest, new: &Manifest) -> Vec<Danger> {
         let text = "its version is one of a range: which one is deployed is decided whenever Flux looks".to_owned();
         found.push(Danger::said(Severity::Other, "floatingChart", text, "keep one version"));
     }
+    let names_one = |object: &Manifest| ["tag", "commit"].iter().any(|key| is_there(object, &["spec", "ref", key]));
+    if new.kind() == "GitRepository" && names_one(old) && !names_one(new) && !is_floating(new) {
+        let text = "what is deployed follows a branch, and no longer one version".to_owned();
+        found.push(Danger::said(Severity::Other, "floatingChart", text, "keep a tag or a commit"));
+    }
     if starts("suspend") {
         let text = "suspended: Flux no longer applies or fetches it".to_owned();
         let advice = "take the field away when it shall run again";

@@ -2,7 +2,7 @@
 
 use super::super::Severity::{DataLoss, Other, Outage, Refused, Security};
 use super::Field;
-use super::When::{Changes, ChangesFrom, Comes, Falls, Is, IsOrGoes};
+use super::When::{Changes, ChangesFrom, Falls, Is, IsOrGoes};
 
 const UPBOUND: &str = ".upbound.io";
 const CROSSPLANE: &str = ".crossplane.io";
@@ -92,16 +92,6 @@ pub(super) const FIELDS: &[Field] = &[
         severity: Other,
         danger: "paused",
         effect: "its controller may do other things with it than before: without `Update` and `*` it applies no change",
-        advice: "check that what it shall do is listed",
-    },
-    Field {
-        group: UPBOUND,
-        kinds: "",
-        path: &["spec", "managementPolicies"],
-        when: Comes,
-        severity: Other,
-        danger: "paused",
-        effect: "its controller does only what is listed: without `Update` and `*` it applies no change",
         advice: "check that what it shall do is listed",
     },
     emptied(UPBOUND, &["spec", FOR, "forceDestroy"]),

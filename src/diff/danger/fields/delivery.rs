@@ -2,7 +2,7 @@
 
 use super::super::Severity::{Other, Outage, Security};
 use super::Field;
-use super::When::{Changes, ChangesFrom, Comes, Falls, Goes, Is, IsOrGoes, Rises};
+use super::When::{Changes, ChangesFrom, Falls, Goes, Is, IsOrGoes, Rises};
 
 const KUSTOMIZE: &str = "kustomize.toolkit.fluxcd.io";
 const HELM: &str = "helm.toolkit.fluxcd.io";
@@ -127,16 +127,6 @@ pub(super) const FIELDS: &[Field] = &[
         danger: "elsewhere",
         effect: "what is deployed comes from another place: whoever may write there decides what runs",
         advice: "check who may write to it, and that it has the same content",
-    },
-    Field {
-        group: SOURCE,
-        kinds: "GitRepository",
-        path: &["spec", "ref", "branch"],
-        when: Comes,
-        severity: Other,
-        danger: "floatingChart",
-        effect: "what is deployed follows a branch, and no longer one version",
-        advice: "keep a tag or a commit",
     },
     Field {
         group: SOURCE,

@@ -188,16 +188,6 @@ pub(super) const FIELDS: &[Field] = &[
     Field {
         group: "networking.k8s.io",
         kinds: "Ingress",
-        path: &["metadata", "annotations", "nginx.ingress.kubernetes.io/canary-weight"],
-        when: Changes,
-        severity: Other,
-        danger: "traffic",
-        effect: "another share of requests goes to its Pods",
-        advice: "check that they can serve it",
-    },
-    Field {
-        group: "networking.k8s.io",
-        kinds: "Ingress",
         path: &["metadata", "annotations", "cert-manager.io/cluster-issuer"],
         when: Goes,
         severity: Other,

@@ -267,16 +267,6 @@ pub(super) const FIELDS: &[Field] = &[
         advice: "keep it",
     },
     Field {
-        group: "apps",
-        kinds: "DaemonSet",
-        path: &["spec", "template", "spec", "nodeSelector"],
-        when: Comes,
-        severity: Outage,
-        danger: "unscheduled",
-        effect: "it runs on the nodes with these labels alone",
-        advice: "check that all nodes which need it have them",
-    },
-    Field {
         group: "batch",
         kinds: "CronJob",
         path: &["spec", "schedule"],

@@ -78,16 +78,6 @@ pub(super) const FIELDS: &[Field] = &[
     Field {
         group: "kafka.strimzi.io",
         kinds: "Kafka",
-        path: &["spec", "kafka", "version"],
-        when: Changes,
-        severity: Other,
-        danger: "upgrade",
-        effect: "brokers start again one after the other with another version",
-        advice: "check that clients can use it",
-    },
-    Field {
-        group: "kafka.strimzi.io",
-        kinds: "Kafka",
         path: &["spec", "entityOperator"],
         when: Goes,
         severity: Outage,
