@@ -19,7 +19,7 @@ mod selector;
 mod thing;
 mod uses;
 
-use std::collections::{BTreeMap, BTreeSet, HashMap};
+use std::collections::{BTreeMap, BTreeSet, HashMap, HashSet};
 use std::sync::OnceLock;
 
 use go_yaml::Value;
@@ -87,6 +87,8 @@ pub(super) struct Side<'a> {
     names: HashMap<[&'a str; 4], usize>,
     links: OnceLock<Links<'a>>,
     applications: OnceLock<Applications>,
+    /// The workloads that a NetworkPolicy chooses, by namespace, kind and name.
+    restricted: OnceLock<HashSet<[&'a str; 3]>>,
 }
 
 /// What there is, and who needs it.
@@ -132,6 +134,7 @@ impl<'a> Side<'a> {
             names: HashMap::new(),
             links: OnceLock::new(),
             applications: OnceLock::new(),
+            restricted: OnceLock::new(),
         };
         for placed in objects {
             let manifest = placed.manifest;
@@ -175,6 +178,23 @@ impl<'a> Side<'a> {
     pub(super) fn selected(&self, namespace: &str, selector: Option<&Value>) -> impl Iterator<Item = Placed<'a>> {
         let chosen = move |workload: &Placed<'_>| selector.is_some_and(|selector| selects(selector, workload.manifest));
         self.workloads(namespace).filter(chosen)
+    }
+
+    /// Whether a NetworkPolicy chooses the Pods of a workload. It is found out for all of them at once.
+    pub(super) fn is_restricted(&self, workload: Placed<'a>) -> bool {
+        let key = |one: Placed<'a>| [one.namespace, one.manifest.kind(), one.manifest.name()];
+        let all = self.restricted.get_or_init(|| {
+            let mut found = HashSet::new();
+            for policy in self.kinds.get("NetworkPolicy").into_iter().flatten() {
+                let selector = policy.manifest.object().at(&["spec", "podSelector"]);
+                let left = self.workloads(policy.namespace).filter(|one| !found.contains(&key(*one)));
+                let is_chosen = |one: &Placed<'a>| selector.is_none_or(|selector| selects(selector, one.manifest));
+                let chosen: Vec<_> = left.filter(is_chosen).map(key).collect();
+                found.extend(chosen);
+            }
+            found
+        });
+        all.contains(&key(workload))
     }
 
     /// Whether a label selector chooses Pods of a namespace that are known.

@@ -8,7 +8,7 @@ use go_yaml::{Mapping, Value};
 use super::around::{name, service_type, services};
 use super::direction::{DIRECTIONS, Direction};
 use super::{Around, Danger, Severity, What, endpoints, isolation, items, peers, ranges};
-use crate::diff::model::{Placed, covers, selects, word};
+use crate::diff::model::{Placed, covers, word};
 use crate::manifest::Manifest;
 
 /// How many workloads are named.
@@ -82,11 +82,8 @@ fn left_out<'a>(old: &'a Manifest, new: &'a Manifest, around: &Around<'a>) -> Op
     if left.is_empty() {
         return None;
     }
-    let others: Vec<_> = around.others("NetworkPolicy", around.after(new)).map(selector).collect();
-    let is_chosen = |workload: &Placed<'_>| {
-        others.iter().any(|one| selects(one.as_ref().unwrap_or(&everything), workload.manifest))
-    };
-    let names: BTreeSet<String> = left.into_iter().filter(|workload| !is_chosen(workload)).map(name).collect();
+    let is_left = |workload: &Placed<'a>| !around.model.after.is_restricted(*workload);
+    let names: BTreeSet<String> = left.into_iter().filter(is_left).map(name).collect();
     (!names.is_empty()).then(|| {
         let text = format!(
             "no longer selects the Pods of {}: connections that it kept from them are allowed",
