@@ -474,7 +474,7 @@ fn files_of_another_user_are_found_before_a_push_fails() {
     let dir = dir.to_str().expect("UTF-8");
     assert!(told.contains(" belong to user 0, not 12345: pushes fail\n"), "{told}");
     assert!(told.contains(&format!("sudo chown -R 12345:12345 {dir}\n")), "{told}");
-    assert!(told.contains("sudo -u '#12345' git hydrate doctor\n"), "{told}");
+    assert!(told.contains(&format!("sudo -u '#12345' git -C {dir} hydrate doctor\n")), "{told}");
     for args in [&["catch-up"] as &[&str], &["config", "set", "history", "tip"], &["uninstall"]] {
         let told = server.hydrate(args).exits(2).stderr;
         assert!(told.contains(&format!("sudo -u '#12345' git -C {dir} hydrate ")), "{args:?}: {told}");
