@@ -32,7 +32,13 @@ pub(super) fn versions_gone(old: &Manifest, new: &Manifest) -> Vec<Danger> {
 }
 
 /// How deep fields of a schema are looked at.
-const DEPTH_MAX: usize = 12;
+pub(super) const DEPTH_MAX: usize = 12;
+
+/// The schema that a definition has for a version.
+pub(super) fn schema<'d>(definition: &'d Manifest, version: &str) -> Option<&'d Value> {
+    let mut versions = items(definition.object(), &["spec", "versions"]).iter();
+    versions.find(|one| word(one, &["name"]) == version)?.at(&["schema", "openAPIV3Schema"])
+}
 
 /// Fields that a schema no longer has, and that objects beside it have.
 ///
@@ -43,10 +49,6 @@ pub(super) fn fields_gone<'a>(old: &'a Manifest, new: &'a Manifest, around: &Aro
     }
     let name = |key| word(new.object(), &["spec", key]);
     let kind = word(new.object(), &["spec", "names", "kind"]);
-    let schema = |definition: &'a Manifest, version: &str| {
-        let mut versions = items(definition.object(), &["spec", "versions"]).iter();
-        versions.find(|one| word(one, &["name"]) == version)?.at(&["schema", "openAPIV3Schema"])
-    };
     let is_it = |object: &&Manifest| object.home_group() == name("group") && object.kind() == kind;
     let mut found = Vec::new();
     for (version, ..) in versions(new) {

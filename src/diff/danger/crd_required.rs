@@ -5,12 +5,10 @@ use std::collections::BTreeSet;
 use dry_files::diag::more::listed;
 use go_yaml::Value;
 
+use super::crd::{DEPTH_MAX, schema};
 use super::{Around, Danger, Severity, items};
 use crate::diff::model::{Placed, word};
 use crate::manifest::Manifest;
-
-/// How deep fields of a schema are looked at.
-const DEPTH_MAX: usize = 12;
 
 /// Objects beside a definition that lack what it asks for from now on, or have it of another type.
 ///
@@ -22,10 +20,6 @@ pub(super) fn refused<'a>(old: &'a Manifest, new: &'a Manifest, around: &Around<
     }
     let name = |key| word(new.object(), &["spec", key]);
     let kind = word(new.object(), &["spec", "names", "kind"]);
-    let schema = |definition: &'a Manifest, version: &str| {
-        let mut versions = items(definition.object(), &["spec", "versions"]).iter();
-        versions.find(|one| word(one, &["name"]) == version)?.at(&["schema", "openAPIV3Schema"])
-    };
     let mut found = Vec::new();
     let is_it = |object: &&Manifest| object.home_group() == name("group") && object.kind() == kind;
     let mut reasons: BTreeSet<(String, String)> = BTreeSet::new();

@@ -104,7 +104,7 @@ fn unsigned(old: &Manifest, new: &Manifest) -> Option<Danger> {
     let listeners = |listener: &Manifest| items(listener.object(), &["spec", "triggers"]).len();
     let is_it = (new.home_group(), new.kind()) == ("triggers.tekton.dev", "EventListener");
     (is_it && count(new) < count(old) && listeners(new) >= listeners(old)).then(|| {
-        let text = "`secretRef` removed: it is not checked any more who sends an event, so whoever reaches it starts what it triggers".to_owned();
+        let text = "`secretRef` removed: it is not checked any more who sends an event, so anyone who reaches it starts what it triggers".to_owned();
         Danger::said(Severity::Security, "unguarded", text, "keep the check of the sender's secret")
     })
 }

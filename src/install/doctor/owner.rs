@@ -45,7 +45,8 @@ impl Doctor<'_> {
             count => format!(" and {} more places", count - 1),
         };
         let path = shell_path(if closed.len() == 1 { first } else { dir });
-        let what_fails = closed.iter().map(|(path, _)| self.fails_without(path)).max().unwrap_or(Fails::Memory).told();
+        let what_fails =
+            closed.iter().map(|(path, _)| self.fails_without(path)).max().unwrap_or(Fails::Memory).effect();
         let belongs = if closed.len() == 1 { "belongs" } else { "belong" };
         let first = first.display();
         if is_shared {
@@ -115,7 +116,7 @@ enum Fails {
 }
 
 impl Fails {
-    fn told(self) -> &'static str {
+    fn effect(self) -> &'static str {
         match self {
             Fails::Memory => "pushes are hydrated, and nothing is remembered for the next one, which takes longer",
             Fails::Hydration => "pushes are not hydrated",

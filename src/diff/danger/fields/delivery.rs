@@ -125,7 +125,7 @@ pub(super) const FIELDS: &[Field] = &[
         when: Changes,
         severity: Other,
         danger: "elsewhere",
-        effect: "what is deployed comes from another place: whoever may write there decides what runs",
+        effect: "what is deployed comes from another place: those who may write there decide what runs",
         advice: "check who may write to it, and that it has the same content",
     },
     Field {
@@ -155,7 +155,7 @@ pub(super) const FIELDS: &[Field] = &[
         when: IsOrGoes(&["true"]),
         severity: Other,
         danger: "rollout",
-        effect: "the new version gets all requests as soon as its Pods are ready: nobody is asked any more",
+        effect: "the new version gets all requests as soon as its Pods are ready: no one is asked any more",
         advice: "keep `false` where somebody looks at it first",
     },
     Field {
@@ -235,7 +235,7 @@ pub(super) const FIELDS: &[Field] = &[
         when: Changes,
         severity: Security,
         danger: "widened",
-        effect: "whoever sends it an event starts what another account may",
+        effect: "anyone who sends it an event starts what another account may",
         advice: CHECK_ACCOUNT,
     },
     Field {
@@ -245,7 +245,7 @@ pub(super) const FIELDS: &[Field] = &[
         when: Goes,
         severity: Security,
         danger: "unguarded",
-        effect: "nothing checks any more who sends an event: whoever reaches it starts what it triggers",
+        effect: "nothing checks any more who sends an event: anyone who reaches it starts what it triggers",
         advice: "keep the check of the sender's secret",
     },
     Field {

@@ -172,7 +172,7 @@ pub(super) const FIELDS: &[Field] = &[
         when: Is(&["true"]),
         severity: Security,
         danger: "widened",
-        effect: "whoever reaches it may delete metrics",
+        effect: "anyone who reaches it may delete metrics",
         advice: "keep it off",
     },
     Field {
