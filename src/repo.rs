@@ -60,7 +60,7 @@ pub use ref_edit::{Expected, RefEdit};
 pub(crate) use refs::Refs;
 pub(crate) use repository::object_id;
 pub use repository::{Location, Repository};
-pub(crate) use stale::LOCKS_DIR;
+pub(crate) use stale::{LOCK_SECONDS, LOCKS_DIR};
 pub(crate) use system_config::{system_config, use_system_config};
 pub use transaction::update_refs;
 pub(crate) use transaction::{Transaction, TransactionError};

@@ -318,7 +318,7 @@ fn a_branch_that_was_moved_back_by_hand_after_adopt_is_not_up_to_date() {
     let hydrated = server.git(&["rev-parse", "environments/prod"]);
     server.git(&["update-ref", "refs/heads/environments/prod", "environments/prod~"]);
     let told = server.hydrate(&["status"]).exits(1).stdout;
-    assert!(told.contains("moved back by hand"), "{told}");
+    assert!(told.contains("moved back to "), "{told}");
     let told = server.hydrate(&["doctor"]).exits(1).stdout;
     assert!(told.contains(&format!("update-ref refs/heads/environments/prod {hydrated}\n")), "{told}");
     server.git(&["update-ref", "refs/heads/environments/prod", &hydrated]);

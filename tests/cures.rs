@@ -128,7 +128,7 @@ fn a_branch_that_is_removed_as_documented_is_not_missed_in_a_clone() {
 }
 
 #[test]
-fn a_branch_that_was_moved_back_by_hand_is_said_to_be() {
+fn a_branch_that_is_before_where_hydration_left_it_is_said_to_be() {
     let lab = Lab::new();
     let (server, clone) = hydrated(&lab);
     clone.commit("feat: two", &[("apps/web/prod/config.yaml", &config_map("web", "2"))]);
@@ -137,7 +137,8 @@ fn a_branch_that_was_moved_back_by_hand_is_said_to_be() {
     let left = tip(&server, PROD);
     server.git(&["update-ref", "refs/heads/environments/prod", &format!("{left}~")]);
     let back = tip(&server, PROD);
-    let said = format!("moved back by hand to {}: hydration left it at {}", &back[..7], &left[..7]);
+    let said =
+        format!("moved back to {}, or hydration was killed before it moved on: it is recorded at {}", &back[..7], &left[..7]);
     for repo in [&server, &clone] {
         let heard = repo.hydrate(&["status"]).exits(1).stdout;
         assert!(heard.contains(&said), "{heard}");

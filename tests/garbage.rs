@@ -58,6 +58,28 @@ fn an_environment_branch_of_garbage_holds_back_itself_only() {
 }
 
 #[test]
+fn a_lock_that_a_killed_git_left_on_an_environment_branch_holds_back_that_branch_only() {
+    let lab = Lab::new();
+    let (server, clone) = pushed(&lab);
+    let lock = server.path.join(format!("refs/heads/{DEV}.lock"));
+    server.run("touch", &["-d", "2 days ago", lock.to_str().expect("UTF-8")]).success();
+    let before = tip(&server, DEV);
+    let files = ["dev", "prod"].map(|env| format!("apps/web/{env}/config.yaml"));
+    let text = config_map("web", "changed");
+    let changed = clone.commit("change", &[(&files[0], &text), (&files[1], &text)]);
+    let told = clone.push().success().remote().concat();
+    let what = format!("refs/heads/{DEV}.lock`, so the branch cannot move");
+    assert!(told.contains("error: a git process left the lock `") && told.contains(&what), "{told}");
+    assert_eq!((tip(&server, DEV), note(&server, PROD)), (before, note_of(&changed)), "{told}");
+    let report = server.hydrate(&["doctor"]).exits(1).stdout;
+    assert!(report.contains(&format!("then: rm {}", lock.display())), "{report}");
+    fs::remove_file(&lock).expect("the lock is there");
+    server.hydrate(&["catch-up"]).success();
+    assert_eq!(note(&server, DEV), note_of(&changed));
+    server.hydrate(&["status"]).success();
+}
+
+#[test]
 fn records_of_garbage_are_left_alone() {
     for name in ["refs/notes/hydrator.metadata", "refs/hydrate/failures", "refs/hydrate/branches"] {
         for garbage in GARBAGE {

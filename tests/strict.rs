@@ -141,6 +141,24 @@ fn a_date_far_ahead_does_not_go_in() {
 }
 
 #[test]
+fn a_date_far_ahead_is_said_where_it_goes_in_and_as_long_as_it_lasts() {
+    let lab = Lab::new();
+    let (server, clone) = strict(&lab, &[]);
+    server.git(&["config", "hydrate.strict", "off"]);
+    clone.commit("one", &[(WEB, &config_map("web", "one"))]);
+    let mut command = clone.command("git");
+    command.env("GIT_COMMITTER_DATE", "@4000000000 +0000").args(["commit", "-q", "--amend", "--no-edit"]);
+    assert!(command.status().expect("git runs").success());
+    let told = clone.push().success().remote().concat();
+    let warning = "shows the date of this dry commit, 2096-10-02T07:06:40Z, which is more than a day ahead";
+    assert!(told.contains(&format!("warning: `environments/dev` {warning}")), "{told}");
+    clone.commit("two", &[(WEB, &config_map("web", "two"))]);
+    let told = clone.push().success().remote().concat();
+    let warning = "shows the date of an earlier dry commit, 2096-10-02T07:06:40Z";
+    assert!(told.contains(&format!("warning: `environments/dev` {warning}")), "{told}");
+}
+
+#[test]
 fn when_the_time_is_over_the_admin_has_decided() {
     let lab = Lab::new();
     let (server, clone) = strict(&lab, &[]);

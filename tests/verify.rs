@@ -471,3 +471,29 @@ fn a_commit_that_an_admin_knows_is_listed_and_does_not_count() {
     verify(&server, &[], 1);
     clone.run("git", &["push", "origin", "main:refs/hydrate/acknowledged"]).exits(1);
 }
+
+#[test]
+fn the_commit_that_puts_a_change_by_hand_right_is_no_finding_after_dry_commits_that_changed_nothing() {
+    for (before, after) in [(0, 1), (1, 1), (2, 1), (2, 0), (3, 2)] {
+        let lab = Lab::new();
+        let (server, clone) = history(&lab, 2);
+        let empty = |count| {
+            for n in 0..count {
+                clone.git(&["commit", "-q", "--allow-empty", "-m", &format!("empty {n}")]);
+                clone.push().success();
+            }
+        };
+        empty(before);
+        let tip = tip(&server, BRANCH);
+        let tree = edit_dir(&server, &tip, "web", |listing| listing.replace("README.md", "NOTES.md"));
+        let by_hand = server.git(&["commit-tree", &tree, "-p", &tip, "-m", "by hand"]);
+        server.git(&["update-ref", &format!("refs/heads/{BRANCH}"), &by_hand]);
+        empty(after);
+        clone.commit("next", &[("apps/web/dev/config.yaml", &config_map("web", "next"))]);
+        clone.push().success();
+        let found = verify(&server, &[], 1);
+        let findings = found[0]["findings"].as_array().expect("a list");
+        let wrong: Vec<&str> = findings.iter().filter_map(|finding| finding["commit"].as_str()).collect();
+        assert_eq!(wrong, [by_hand.as_str()], "{before} {after}: {found}");
+    }
+}

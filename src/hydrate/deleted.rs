@@ -54,7 +54,7 @@ fn moved_back(branch: &Branch, run: &Run<'_>) -> Option<Diagnostic> {
     let now = branch.tip.as_ref().map(|tip| tip.id).filter(|now| *now != old);
     let then = now.map(|now| format!(", and moved it on to {}", now.to_hex_with_len(7)));
     let text = format!(
-        "`{}` was moved back by hand to {}: hydration left it at {}{}",
+        "`{}` was moved back to {}, or hydration was killed before it moved on: it is recorded at {}{}",
         branch.name,
         old.to_hex_with_len(7),
         left.to_hex_with_len(7),

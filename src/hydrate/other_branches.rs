@@ -148,8 +148,8 @@ fn listed(names: &[&BranchName]) -> String {
     listed.join(", ")
 }
 
-/// Warns of branches that the setting `dryBranches` names and that do not exist, where others do. A push to a branch has
-/// warnings of its own.
+/// Warns of branches that the setting `dryBranches` names and that do not exist, where others do, and of those that it names no
+/// more. A push to a branch has warnings of its own.
 pub(crate) fn warn_of_missing_dry_branches(run: &mut Run<'_>) {
     let Run { found, report, .. } = run;
     let is_of_branches = matches!(&found.setup.wake, Wake::Pushed(pushed) if !pushed.is_empty());
@@ -186,6 +186,10 @@ pub(crate) fn warn_of_missing_dry_branches(run: &mut Run<'_>) {
         };
         report.warnings.push(Diagnostic::warning(text).hint(hint));
     }
+    let dry: BTreeSet<&BranchName> = found.dry_branches.iter().chain(&found.policy.settings.dry_branches).collect();
+    let last: BTreeSet<&BranchName> = found.environments.values().filter(|branch| !dry.contains(branch)).collect();
+    let there = last.into_iter().filter(|branch| found.tip(branch).is_some());
+    report.warnings.extend(there.filter_map(|branch| left(branch, found)).collect::<Vec<_>>());
 }
 
 /// How many Applications of a branch name that branch and are not hydrated from the dry branch; all of them where there is

@@ -3,6 +3,7 @@
 use std::cell::RefCell;
 use std::collections::{BTreeMap, BTreeSet, HashMap};
 
+use dry_files::diag::printable;
 use dry_files::path::RepoPath;
 
 use super::branch_records::{self, BranchRecords, Engines, RECORDS_REF};
@@ -22,7 +23,7 @@ use super::standing::Standing;
 use crate::argo::{Application, BranchName, Context};
 use crate::metadata::{Followed, NOTES_REF, Time};
 use crate::repo::publish::{HydratedTree, Listings};
-use crate::repo::{self, Notes, ObjectBuffer, ObjectId, Refs};
+use crate::repo::{self, LOCK_SECONDS, Notes, ObjectBuffer, ObjectId, Refs};
 use crate::settings::{Freeze, Hold, Holds, SETTINGS_REF};
 
 /// Where hydration left a branch that somebody deleted since.
@@ -215,6 +216,16 @@ impl<'a> Snapshot<'a> {
                 claims::borne_out_in_clone(standing, dry_tip, &self.buffer)
             }
         }
+    }
+
+    /// Why a branch of these cannot move: a git that died left its lock. None where that is too young to tell.
+    pub(crate) fn lock_left_on(&self, branches: &[&BranchName]) -> Option<String> {
+        let before = self.setup.now?.saturating_sub(LOCK_SECONDS);
+        let lock = |branch: &&BranchName| {
+            self.setup.repository.lock_left_on(&self.setup.place.write_name(branch), before)
+        };
+        let path = branches.iter().find_map(lock)?;
+        Some(format!("a git process left the lock `{}`, so the branch cannot move", printable(&path.to_string_lossy())))
     }
 
     /// What keeps a branch from getting commits now. One whose sync branch is frozen and still to be started is so too.

@@ -22,6 +22,9 @@ use super::{Doing as _, Error, RefEdit, Repository};
 /// Where the records are: a file for each transaction that is about to commit.
 pub(crate) const LOCKS_DIR: &str = "hydrate.locks";
 
+/// No living git holds the lock of a ref for so long, in seconds.
+pub(crate) const LOCK_SECONDS: i64 = 60;
+
 /// More than this is no record of ours, in bytes: a transaction of 100,000 refs takes half of it.
 const RECORD_BYTES_MAX: u64 = 64 << 20;
 
@@ -125,6 +128,21 @@ impl Repository {
     /// Locks that a dead process of ours left, and that the next hydration takes away.
     pub fn dead_locks(&self) -> Vec<PathBuf> {
         dead(self)
+    }
+
+    /// The lock of a ref that is older than `before`, in seconds since 1970, and that no transaction takes away; none on reftable, where
+    /// one lock is for all refs.
+    pub(crate) fn lock_left_on(&self, name: &str, before: i64) -> Option<PathBuf> {
+        if self.uses_reftable() {
+            return None;
+        }
+        let name = match self.place() {
+            Some(place) => format!("{place}{}", name.strip_prefix("refs/").unwrap_or(name)),
+            None => name.to_owned(),
+        };
+        let path = self.common_dir().join(format!("{name}.lock"));
+        let is_old = fs::symlink_metadata(&path).is_ok_and(|metadata| metadata.mtime() < before);
+        (is_old && !dead(self).contains(&path)).then_some(path)
     }
 
     /// Takes these locks away.

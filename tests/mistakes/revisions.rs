@@ -203,11 +203,12 @@ fn a_push_to_what_was_the_dry_branch_is_told_that_nothing_is_hydrated_from_it() 
         let clone = dry(server, &["web"], &["dev", "prod"]);
         clone.push().success();
         clone.git(&["push", "-q", "origin", "HEAD:release"]);
-        server.hydrate(&["config", "set", "dryBranches", "release"]);
-        clone.commit("edit", &[("apps/web/dev/config.yaml", &config_map("web", "edited"))]);
-        let told = clone.push().success().stderr;
+        let told = server.hydrate(&["config", "set", "dryBranches", "release"]);
         let warning = "warning: `main` is not a dry branch any more, so nothing is hydrated from it: `environments/dev`, \
                        `environments/prod` stay as they are";
+        assert!((told.stdout.clone() + &told.stderr).contains(warning), "{told:?}");
+        clone.commit("edit", &[("apps/web/dev/config.yaml", &config_map("web", "edited"))]);
+        let told = clone.push().success().stderr;
         assert!(told.contains(warning) && told.contains("git hydrate config add dryBranches main"), "{told}");
         // The hint.
         server.hydrate(&["config", "add", "dryBranches", "main"]);

@@ -35,8 +35,7 @@ impl<'a> Verifier<'a> {
         };
         let before = self.ancestry.nearest(parent, &self.engines, &self.run.found.buffer, is_before)?;
         let is_first = before.is_none();
-        let below = before.as_ref().map(|(commit, _)| commit.id);
-        let before = before.map(|(_, trailers)| trailers);
+        let (below, before) = before.unzip();
         let before = before.filter(|before| self.repository().has(before.definition()));
         let head = DryHead { branch: trailers.dry_branch.clone(), tip: trailers.definition() };
         let dry = before.as_ref().map(|before| before.definition());
@@ -49,8 +48,8 @@ impl<'a> Verifier<'a> {
         let name = &trailers.branch;
         // Cut from its active branch, it gets a commit whatever is there already.
         let first = || Branch::before_first(name, &head, parent.clone(), settings);
-        let resumed = || {
-            let branch = Branch::resume(name, &head, parent.clone(), dry, settings);
+        let resumed = |tip: &Commit| {
+            let branch = Branch::resume(name, &head, tip.clone(), dry, settings);
             branch.renamed_from(renamed_from.clone()).showing(shown.clone())
         };
         // Settings and identities are taken for what the commit says: others would make another commit.
@@ -65,7 +64,7 @@ impl<'a> Verifier<'a> {
             Some(before) => identities.renamed(before, &trailers.dry_branch),
             None => identities,
         };
-        let begin = || if is_first { first() } else { resumed() }.drawing_for(identities.clone());
+        let begin = || if is_first { first() } else { resumed(parent) }.drawing_for(identities.clone());
         let mut between = self.between(before.as_ref(), trailers)?;
         let (mut branch, mut skipped) = self.replay_all(begin(), parent, &between)?;
         if skipped.is_some() && trailers.inputs.is_some() {
@@ -77,13 +76,20 @@ impl<'a> Verifier<'a> {
                 (branch, skipped) = without;
             }
         }
-        let noted = if skipped.is_some() { self.noted(parent, below, shared)? } else { Vec::new() };
+        let noted = match skipped.is_some() {
+            true => self.noted(parent, below.as_ref().map(|commit| commit.id), shared)?,
+            false => Vec::new(),
+        };
+        // What others put on top of ours is no part of what the branch showed.
+        let is_of_others = Trailers::read(&parent.message).is_none();
+        let shows = below.as_ref().filter(|_| is_of_others).unwrap_or(parent);
         for noted in noted.into_iter().filter(|noted| Some(*noted) != dry) {
             if skipped.is_none() {
                 break;
             }
             // The branch showed another dry commit by then, from which a rewound dry branch may not lead here.
-            let (shown, changed) = self.replay_all(begin(), parent, &[noted])?;
+            let shown = if is_first { first() } else { resumed(shows) }.drawing_for(identities.clone());
+            let (shown, changed) = self.replay_all(shown, shows, &[noted])?;
             if changed.is_none() && shown.failure().is_none() {
                 let since = self.repository().first_parents(noted, trailers.definition(), BACKLOG_MAX)?;
                 between = since.unwrap_or_default();

@@ -230,6 +230,7 @@ impl Branch {
             unreadable.get_or_insert_with(|| cannot(sync, &error));
             Active::Foreign
         });
+        let unreadable = unreadable.or_else(|| found.lock_left_on(&[name, sync]));
         let dry_branch_before = standing.as_ref().and_then(Standing::dry_branch);
         let leaves = |before: &&BranchName| found.has_left(before) || found.handed_over.contains(name);
         let renamed_from = dry_branch_before.filter(|before| **before != head.branch).filter(leaves).cloned();

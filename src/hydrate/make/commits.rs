@@ -187,6 +187,7 @@ impl Commits {
         }
         if made.commit.is_some() {
             self.warnings.extend(branch.date_goes_back(&self.dry, found)?);
+            self.warnings.extend(branch.date_is_ahead(&self.dry, found)?);
         }
         if let Some(commit) = &made.commit {
             self.warnings.extend(overwritten::warning(branch, commit.tree, &found.buffer)?);

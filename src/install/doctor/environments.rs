@@ -69,7 +69,10 @@ impl Doctor<'_> {
         } else if status.state == BranchState::NotMade && status.failures.is_empty() {
             Finding::advice(format!("{name} is not made yet"), format!("{git} hydrate catch-up"))
         } else if let Some(recorded) = &status.recorded_tip {
-            let what = format!("{name} was moved back by hand to {at}: hydration left it at {}", short(recorded));
+            let what = format!(
+                "{name} was moved back to {at}, or hydration was killed before it moved on: it is recorded at {}",
+                short(recorded)
+            );
             Finding::bad(what, format!("{git} update-ref {git_ref} {recorded}{again}"))
         } else if status.has_leftovers() {
             let delete = || format!("if nothing deploys it: {git} update-ref -d {git_ref}");

@@ -9,9 +9,10 @@ use dry_files::diag::shell_path;
 use super::{DEPTH_MAX, Doctor};
 use crate::hydrate;
 use crate::install::Error;
+use crate::repo::LOCK_SECONDS;
 
 /// No living git holds a lock for so long, and few hydrations do.
-const LOCK_AGE: Duration = Duration::from_secs(60);
+const LOCK_AGE: Duration = Duration::from_secs(LOCK_SECONDS.unsigned_abs());
 
 impl Doctor<'_> {
     /// Locks that dead processes left: git itself never removes one.

@@ -14,6 +14,9 @@ use crate::repo::{Error, ObjectBuffer, ObjectId};
 use dry_files::diag::Diagnostic;
 use dry_files::path::RepoPath;
 
+/// How far ahead of the time of a run a dry commit may be dated, in seconds: a day, as strict mode allows.
+const SECONDS_AHEAD_MAX: i64 = 24 * 60 * 60;
+
 /// How many dry commits are looked at.
 const COMMITS_MAX: usize = 1000;
 
@@ -59,6 +62,23 @@ impl Branch {
             Diagnostic::warning(text).hint(hint)
         };
         Ok((before.seconds() > dry.date.seconds()).then(warning))
+    }
+
+    /// A warning where the metadata of the branch would say a date that is more than a day ahead of the time of the run: a clock
+    /// was wrong, and no later commit shows another date before that day.
+    ///
+    /// Errors: the repository.
+    pub(crate) fn date_is_ahead(&self, dry: &DryCommit, found: &Snapshot<'_>) -> Result<Option<Diagnostic>, Error> {
+        let Some(now) = found.setup.now else { return Ok(None) };
+        let shown = self.dated(dry, &RepoPath::root(), (&found.policy, &found.buffer))?.shown_date;
+        if shown.seconds().saturating_sub(now) <= SECONDS_AHEAD_MAX {
+            return Ok(None);
+        }
+        let whose = if shown.seconds() == dry.date.seconds() { "of this dry commit" } else { "of an earlier dry commit" };
+        let text = format!("`{}` shows the date {whose}, {}, which is more than a day ahead", self.name, shown.rfc3339());
+        let hint = "a promoter takes all commits until that day for equally old; set the clock that made it; \
+                    `git config hydrate.strict touched` on the server refuses such commits";
+        Ok(Some(Diagnostic::warning(text).hint(hint)))
     }
 
     /// What the branch shows in a directory, as its newest commit says, whoever made that.
