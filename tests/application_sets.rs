@@ -130,7 +130,11 @@ fn a_set_that_would_make_too_much_ends_before_it_is_made() {
     let matrix = format!("  - matrix: {{generators: [{{{}}}, {{{}}}]}}", list(2000, "a:"), list(2000, "b:"));
     let long = format!("  - list: {{elements: [{{a: '{}'}}]}}", "x".repeat(10_000));
     let go = "  goTemplate: true\n";
+    let entries = (0..20_000).map(|index| format!("        k{index}: v\n")).collect::<String>();
+    let patch = format!("  templatePatch: |\n    metadata:\n      annotations:\n{entries}");
+    let eight = format!("  - {}", list(8, "a:"));
     let rows = [
+        (patch.as_str(), eight.as_str(), "{{a}}", "the set makes more bytes than the limit"),
         ("", matrix.as_str(), "{{a}}-{{b}}", "the set makes more params sets than the limit"),
         ("", &format!("  - {}", list(20, "a:")), "{{a}}", "the set makes more than 10 Applications"),
         ("", &long, &"{{a}}".repeat(10_000), "the output of the templates is larger than the limit"),

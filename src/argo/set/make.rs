@@ -78,7 +78,10 @@ impl Maker<'_> {
         let patch = language
             .render(patch, params, Missing::AsSet)
             .map_err(|fault| fault.within("error replacing values in templatePatch"))?;
-        patch::patched(&application, &patch)
+        let patched = patch::patched(&application, &patch)?;
+        // A patch of few bytes makes many entries.
+        language.charge(params::size(&patched))?;
+        Ok(patched)
     }
 }
 
