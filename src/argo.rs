@@ -126,6 +126,9 @@ pub enum Profile {
 /// An Application of a dry tree: its file, and which of the file it is.
 pub(crate) type Identity = (RepoPath, usize);
 
+/// The Argo CD that has an Application, its namespace, and its name.
+pub(crate) type FullName = (Option<AppName>, Option<AppName>, AppName);
+
 /// One Application that is hydrated: by its `spec.sourceHydrator`, or by a rule of the settings.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Application {
@@ -133,6 +136,8 @@ pub struct Application {
     pub name: AppName,
     /// `metadata.namespace`: where the Application object lives, not where it deploys to.
     pub namespace: Option<AppName>,
+    /// The Argo CD that has it, by the settings `rules` and `roots`; none for the only one.
+    pub instance: Option<AppName>,
     /// `spec.project`; `default` when it is left out, as in Argo CD.
     pub project: String,
     /// The cluster that it deploys to: `spec.destination.server`, else `spec.destination.name`, as clusters are compared. The server
@@ -334,6 +339,11 @@ impl Application {
     /// annotation by which it is paused: equal ids, equal verdicts.
     pub fn placement(&self) -> ContentId {
         let mut hash = Sha256::new();
+        if let Some(instance) = &self.instance {
+            hash.update([6]);
+            hash.update(instance.as_str().len().to_le_bytes());
+            hash.update(instance.as_str());
+        }
         let optional = [
             self.namespace.as_ref().map(AppName::as_str),
             self.destination_cluster.as_deref(),
@@ -382,6 +392,22 @@ impl Application {
     pub fn rank(&self) -> impl Ord + '_ {
         let index = if self.maker.is_some() { usize::MAX } else { self.index };
         (&self.file, index, &self.name, self.namespace.as_ref(), self.index)
+    }
+
+    /// What no other Application of a cluster has: the Argo CD that has it, its namespace and its name.
+    pub(crate) fn full_name(&self) -> FullName {
+        (self.instance.clone(), self.namespace.clone(), self.name.clone())
+    }
+
+    /// The cluster whose objects it writes, as it is compared with that of others: of two instances, no two are one. None where it
+    /// is not known.
+    pub(crate) fn object_cluster(&self) -> Option<Cow<'_, str>> {
+        let cluster = self.destination_cluster.as_deref()?;
+        Some(match &self.instance {
+            // A name or a URL of a cluster has no blank.
+            Some(instance) => Cow::Owned(format!("{instance} {cluster}")),
+            None => Cow::Borrowed(cluster),
+        })
     }
 
     /// Its `targetRevision` as the name of a branch, which it need not be.

@@ -439,6 +439,8 @@ impl Settings {
         let rules = RuleSet::new(&self.rules, &self.repo_urls).with_inputs_in(self.vendor_directory.clone());
         let rules = rules.with_destinations(self.destinations.clone()).with_tools(self.tools.clone());
         let rules = rules.with_kustomize_plugins(self.kustomize.plugins.clone());
+        let instance = |root: &Root| Some((root.name.clone(), root.instance.clone()?));
+        let rules = rules.with_instances(self.roots.iter().filter_map(instance).collect());
         rules.with_known_fields(self.known_fields.clone())
     }
 

@@ -42,13 +42,15 @@ pub struct Document {
 
 impl Document {
     /// Notes what makes the Application, also in what is wrong with it.
-    pub(super) fn made_by(&mut self, maker: Maker) {
+    pub(super) fn made_by(&mut self, maker: Maker, rules: &RuleSet) {
         for diagnostic in &mut self.diagnostics {
             *diagnostic = diagnostic.clone().made_by(&maker);
         }
         if let Some(application) = &mut self.application {
             let application = Arc::make_mut(application);
             application.file = maker.file.clone();
+            let of_root = || rules.instance_of([&maker.by].into_iter().chain(&maker.above));
+            application.instance = application.instance.take().or_else(of_root);
             application.maker = Some(Arc::new(maker));
         }
     }
@@ -106,6 +108,7 @@ struct Hydration<'a> {
     sync_path: Placed<'a, RepoPath>,
     hydrate_to: Placed<'a, BranchName>,
     is_staged: bool,
+    instance: Option<AppName>,
 }
 
 /// Reads everything before it gives up on anything. None only after a mistake was noted.
@@ -131,7 +134,7 @@ fn application(
         None => by_document(root, &spec, name.as_ref(), destinations)?,
         Some(placement) => by_rule(&spec, name.as_ref(), place, (placement, destinations)),
     };
-    let Hydration { mut source, mut several, sync_branch, sync_path, hydrate_to, is_staged } = hydration;
+    let Hydration { mut source, mut several, sync_branch, sync_path, hydrate_to, is_staged, instance } = hydration;
     source.iter_mut().chain(&mut several).for_each(|source| rules.know_kustomize(&mut source.dry));
     let environment = if is_staged { &hydrate_to } else { &sync_branch };
     document.environment_branch = environment.as_ref().map(|(branch, _)| branch.clone());
@@ -148,6 +151,7 @@ fn application(
     Some(Application {
         name,
         namespace: namespace.map(|(namespace, _)| namespace),
+        instance,
         project: spec.text("project").unwrap_or_else(|| "default".to_owned()),
         destination_cluster: text_of("server").or_else(|| text_of("name")).map(|cluster| as_known(&cluster)),
         destination_namespace: text_of("namespace"),
@@ -217,7 +221,7 @@ fn by_document<'a>(
     let (sync_branch, hydrate_to) = (sync_branch.map(there), hydrate_to.map(there));
     let several = Vec::new();
     let is_staged = staging.is_some() || hydrator.is_misspelt("hydrateTo");
-    Some(Hydration { source: dry, several, sync_branch, sync_path, hydrate_to, is_staged })
+    Some(Hydration { source: dry, several, sync_branch, sync_path, hydrate_to, is_staged, instance: None })
 }
 
 /// The branch of `hydrateTo`.
@@ -245,11 +249,12 @@ fn by_rule<'a>(
     let staging = placement.hydrate_to.as_ref();
     let hydrate_to = staging.and_then(|text| by_rule.branch("hydrateTo", text));
     let sync_path = by_rule.sync_path(name.map(|(name, _)| name));
+    let instance = by_rule.instance();
     let (source, several) = match plain::sources(spec, placement) {
         Some(sources) => (Some(sources.anchor), sources.several),
         None => (None, Vec::new()),
     };
-    Hydration { source, several, sync_branch, sync_path, hydrate_to, is_staged: staging.is_some() }
+    Hydration { source, several, sync_branch, sync_path, hydrate_to, is_staged: staging.is_some(), instance }
 }
 
 /// What a rule says of one Application, while it is checked.
@@ -281,6 +286,18 @@ impl<'a> ByRule<'_, 'a> {
             Ok(branch) => Some((at(branch, self.destination), self.place)),
             Err(reason) => {
                 self.report(field, Mistake::Branch { text: text.to_owned(), reason }.to_string());
+                None
+            }
+        }
+    }
+
+    /// The Argo CD that has the Application; none where the template gives nothing.
+    fn instance(&self) -> Option<AppName> {
+        let text = self.placement.instance.as_deref().filter(|text| !text.is_empty())?;
+        match AppName::new(text) {
+            Ok(name) => Some(name),
+            Err(reason) => {
+                self.report("instance", format!("`{text}` is not a valid name: {reason}"));
                 None
             }
         }

@@ -96,7 +96,7 @@ impl ApplicationSet {
         let field = self.placed(made);
         let name = made.object.at(&["metadata", "name"]).and_then(Value::as_str).unwrap_or_default();
         let mut document = document(&field, self.index_of(name), false, placement.as_ref(), rules);
-        document.made_by(Maker {
+        let maker = Maker {
             by: self.by(),
             file: self.file(),
             place: self.span(),
@@ -105,7 +105,8 @@ impl ApplicationSet {
             kept: self.kept(made, placement),
             keeps: self.keeps(),
             adds_finalizer: self.adds_finalizer(),
-        });
+        };
+        document.made_by(maker, rules);
         document
     }
 

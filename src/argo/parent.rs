@@ -159,7 +159,7 @@ impl RenderedObject {
         let name = field.get("metadata").and_then(|metadata| metadata.get("name")).and_then(Field::as_str);
         let index = self.index_of(name.unwrap_or_default());
         let mut document = document(field, index, false, self.placement.as_ref(), rules);
-        document.made_by(self.maker());
+        document.made_by(self.maker(), rules);
         document
     }
 

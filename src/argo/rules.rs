@@ -9,6 +9,7 @@
 mod outline;
 mod written;
 
+use std::collections::BTreeMap;
 use std::sync::Arc;
 
 use dry_files::diag::Diagnostic;
@@ -20,7 +21,7 @@ use super::field::{Content, Field, Place};
 use super::search::Patterns;
 use super::tools::ToolSettings;
 use super::url::RepoUrl;
-use super::{BranchName, DrySource};
+use super::{AppName, BranchName, By, DrySource};
 use crate::argo::jinja::{Template, Value};
 use inputs::InputsDir;
 use outline::Outline;
@@ -32,7 +33,7 @@ pub(super) use outline::{has_template, is_plain};
 ///
 /// `match` says which Applications it is for: by `name`, `namespace`, `project`, `plugin`, `labels`, `file` and
 /// `destination` (`server`, `name`, `namespace`), each a pattern or a list of them as in the setting `applications`; all that is given must match.
-/// `branch`, `path` and `hydrateTo` are minijinja templates. `hydrate: false` leaves what matches alone. `expand` names
+/// `branch`, `path`, `hydrateTo` and `instance` are minijinja templates. `hydrate: false` leaves what matches alone. `expand` names
 /// ApplicationSets by such patterns whose Applications are copied in place of the set (`applicationsTo`).
 #[derive(Debug, Clone, Serialize, Deserialize)]
 #[serde(try_from = "Written", into = "Written")]
@@ -66,6 +67,13 @@ impl Rule {
     pub(crate) fn of(&self, names: impl IntoIterator<Item = String>, file: Option<&RepoPath>) -> Self {
         let written = self.written.of(names.into_iter().collect(), file.map(RepoPath::as_str));
         Self::try_from(written).unwrap_or_else(|_| self.clone())
+    }
+
+    /// This rule, for what is in a directory that is of one Argo CD: below a directory named after it.
+    ///
+    /// Errors: why it cannot be.
+    pub(crate) fn of_instance(&self, instance: &AppName, directory: &RepoPath) -> Result<Self, String> {
+        self.written.of_instance(instance.as_str(), directory.as_str()).try_into()
     }
 
     /// This rule, by which what an ApplicationSet makes is copied in place of the set.
@@ -127,6 +135,7 @@ struct Templates {
     branch: Template,
     path: Template,
     hydrate_to: Option<Template>,
+    instance: Option<Template>,
     repo_url: Option<String>,
 }
 
@@ -150,6 +159,9 @@ pub struct RuleSet {
     /// The plugins that are `kustomize build`: the setting `kustomize.plugins`.
     #[serde(default)]
     kustomize_plugins: Vec<String>,
+    /// The Argo CDs that have what roots make, by the name of the root: the setting `roots`.
+    #[serde(default)]
+    instances: BTreeMap<AppName, AppName>,
     /// Whether no setting has them yet.
     #[serde(skip)]
     is_proposed: bool,
@@ -166,6 +178,9 @@ pub(super) struct Placement {
     pub path: String,
     /// `hydrateTo.targetBranch`
     pub hydrate_to: Option<String>,
+    /// The Argo CD that has it.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub instance: Option<String>,
     /// `syncSource.repoURL`
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub repo_url: Option<String>,
@@ -226,6 +241,20 @@ impl RuleSet {
     /// Sets the plugins that are `kustomize build`.
     pub(crate) fn with_kustomize_plugins(self, kustomize_plugins: Vec<String>) -> Self {
         Self { kustomize_plugins, ..self }
+    }
+
+    /// Sets the Argo CDs that have what roots make, by the name of the root.
+    pub(crate) fn with_instances(self, instances: BTreeMap<AppName, AppName>) -> Self {
+        Self { instances, ..self }
+    }
+
+    /// The Argo CD that has what these make: the one of the first root among them that names one.
+    pub(super) fn instance_of<'m>(&self, makers: impl IntoIterator<Item = &'m By>) -> Option<AppName> {
+        let instance = |by: &By| match by {
+            By::Root { name } => self.instances.iter().find(|(root, _)| root.as_str() == name),
+            By::ApplicationSet { .. } | By::Application { .. } => None,
+        };
+        makers.into_iter().find_map(instance).map(|(_, instance)| instance.clone())
     }
 
     /// Marks the plugin of a source that is `kustomize build`.
@@ -375,7 +404,8 @@ impl Matches {
 impl Templates {
     /// Whether they have the file of an Application, or its directory.
     fn ask_for_files(&self) -> bool {
-        let names = [&self.branch, &self.path].into_iter().chain(&self.hydrate_to).flat_map(Template::variables);
+        let all = [&self.branch, &self.path].into_iter().chain(&self.hydrate_to).chain(&self.instance);
+        let names = all.flat_map(Template::variables);
         names.into_iter().any(|name| matches!(name.split('.').next(), Some("file" | "directory")))
     }
 
@@ -385,8 +415,9 @@ impl Templates {
         let mut text = |field, template| rendered(field, template, values, &mut wrong);
         let (branch, path) = (text("branch", &self.branch), text("path", &self.path));
         let hydrate_to = self.hydrate_to.as_ref().map(|template| text("hydrateTo", template));
+        let instance = self.instance.as_ref().map(|template| text("instance", template));
         let repo_url = self.repo_url.clone();
-        Placement { rule, branch, path, hydrate_to, repo_url, wrong, ..Placement::default() }
+        Placement { rule, branch, path, hydrate_to, instance, repo_url, wrong, ..Placement::default() }
     }
 }
 

@@ -304,10 +304,10 @@ impl<'a> Rules<'a> {
             by_name.entry(&self.applications[index].name).or_default().push(index);
         }
         let all = self.applications;
-        let namespace = |index: usize| all[index].namespace.as_ref();
         let may_be_one = |a: usize, b: usize| {
-            let (a, b) = (namespace(a), namespace(b));
-            a.is_none() || b.is_none() || a == b
+            let (one, other) = (&all[a], &all[b]);
+            let (a, b) = (&one.namespace, &other.namespace);
+            one.instance == other.instance && (a.is_none() || b.is_none() || a == b)
         };
         for of_name in by_name.into_values().filter(|of_name| of_name.len() > 1) {
             let made = of_name.iter().rev().copied().filter(|index| all[*index].maker.is_some());
@@ -330,12 +330,13 @@ impl<'a> Rules<'a> {
         let all = self.applications;
         let mut by_name: BTreeMap<_, Vec<usize>> = BTreeMap::new();
         for &index in hydrated.iter().filter(|index| all[**index].maker.is_none()) {
-            by_name.entry((&all[index].namespace, &all[index].name)).or_default().push(index);
+            let Application { instance, namespace, name, .. } = &*all[index];
+            by_name.entry((instance, namespace, name)).or_default().push(index);
         }
         by_name.retain(|_, of_name| is_of_one_argo_cd(of_name.iter().map(|index| &*all[*index])));
         let Some([first, second, ..]) = by_name.values().next().map(Vec::as_slice) else { return };
         let (at, span) = (all[*first].places.name.clone(), all[*second].places.name.clone());
-        let names = by_name.keys().map(|(_, name)| (*name).clone()).collect();
+        let names = by_name.keys().map(|(_, _, name)| (*name).clone()).collect();
         let indexes: Vec<usize> = by_name.into_values().flatten().collect();
         self.add(indexes, Conflict::SameName { names, at }, &span);
     }

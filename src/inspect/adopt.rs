@@ -13,6 +13,7 @@ mod draft;
 mod dry_branches;
 mod hydrators;
 mod inputs;
+mod instances;
 mod on_failure;
 mod patterns;
 mod plain_kustomize;
@@ -207,6 +208,9 @@ pub(crate) fn drafted(
         judged = judged_by(draft.policy()?, tree, renderers)?;
     }
     if second::propose(&mut draft, asked, tree, renderers)? {
+        judged = judged_by(draft.policy()?, tree, renderers)?;
+    }
+    if instances::propose(&mut draft, &judged)? {
         judged = judged_by(draft.policy()?, tree, renderers)?;
     }
     let left_out = strays::propose(&mut draft, &judged, tree)?;

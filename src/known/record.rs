@@ -1,5 +1,6 @@
 //! What the cache keeps of one render: the manifests by id or the failure, and what was read for it.
 
+use std::borrow::Cow;
 use std::collections::BTreeMap;
 
 use serde::{Deserialize, Serialize};
@@ -248,7 +249,7 @@ impl Record {
             placement: application.placement(),
             dry_path: application.dry.path.clone(),
             branch: application.environment_branch().clone(),
-            cluster: application.destination_cluster.clone(),
+            cluster: application.object_cluster().map(Cow::into_owned),
             reads,
             names_the_commit: false,
             manifest: none,

@@ -9,16 +9,17 @@ use dry_files::diag::more::and_more_in_brackets;
 
 /// Every object that an earlier one of the Applications renders too, by cluster, group, kind, namespace and name.
 ///
-/// Two clusters have objects of their own, so an environment of several regions may render the same into each. So do two
+/// Two clusters have objects of their own, and so have those of two instances, so an environment of several regions may render the same into each. So do two
 /// Applications that name no cluster, as far as anyone can tell: an unknown destination equals no other.
 /// An object without a namespace is in that of its Application's destination, unless its kind is known to have none. In
 /// the order of the Applications; each pair of them is reported once, by the number of the later one, with the first such object and
 /// how many more there are.
 pub(super) fn find(rendered: &[(&Application, &[Key])]) -> Vec<(usize, Diagnostic)> {
+    let clusters: Vec<_> = rendered.iter().map(|(application, _)| application.object_cluster()).collect();
     let mut owners: HashMap<(&str, &Key), usize> = HashMap::new();
     let mut conflicts: BTreeMap<(usize, usize), Vec<&Key>> = BTreeMap::new();
-    for (index, (application, keys)) in rendered.iter().enumerate() {
-        let Some(cluster) = application.destination_cluster.as_deref() else { continue };
+    for (index, ((_, keys), cluster)) in rendered.iter().zip(&clusters).enumerate() {
+        let Some(cluster) = cluster.as_deref() else { continue };
         for key in *keys {
             let owner = *owners.entry((cluster, key)).or_insert(index);
             if owner != index {

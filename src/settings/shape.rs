@@ -149,6 +149,7 @@ const RULE: &[Key] = &[
     optional("branch", Shape::Text),
     optional("path", Shape::Text),
     optional("hydrateTo", Shape::Text),
+    optional("instance", Shape::Text),
     optional("repoURL", Shape::Text),
     key("expand", Shape::Texts),
 ];

@@ -11,13 +11,15 @@ use super::super::{AppName, Application, Places};
 
 /// One root of the setting `roots`: its name, the directory of its sources, and how they are rendered.
 ///
-/// `name` and `path`; `namespace`, which it deploys to; and the options that a `drySource` has: `helm`, `kustomize`,
+/// `name` and `path`; `namespace`, which it deploys to; `instance`, the Argo CD that has what it renders; and the options that a `drySource` has: `helm`, `kustomize`,
 /// `directory`, `plugin`.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(try_from = "serde_json::Map<String, serde_json::Value>", into = "serde_json::Map<String, serde_json::Value>")]
 pub struct Root {
     /// Its name.
     pub name: AppName,
+    /// The Argo CD that has what it renders, where there are several.
+    pub instance: Option<AppName>,
     /// As it is written.
     fields: serde_json::Map<String, serde_json::Value>,
 }
@@ -46,10 +48,17 @@ impl TryFrom<serde_json::Map<String, serde_json::Value>> for Root {
         if text("namespace") == Some(None) {
             return Err(wrong("`namespace` must be a string".to_owned()));
         }
+        let instance = match text("instance") {
+            Some(Some(text)) => {
+                Some(AppName::new(text).map_err(|error| wrong(format!("`instance` is not valid: {error}")))?)
+            }
+            Some(None) => return Err(wrong("`instance` must be a string".to_owned())),
+            None => None,
+        };
         if let Some(key) = ["repoURL", "targetRevision"].into_iter().find(|key| fields.contains_key(*key)) {
             return Err(wrong(format!("`{key}` cannot be set: a root is rendered from the dry commit itself")));
         }
-        let root = Self { name, fields: fields.clone() };
+        let root = Self { name, instance, fields: fields.clone() };
         root.document("https://example.com", "HEAD", &RuleSet::default()).map(|_| root).map_err(wrong)
     }
 }
@@ -77,6 +86,7 @@ impl Root {
         let mut dry = self.fields.clone();
         let namespace = dry.remove("namespace");
         dry.remove("name");
+        dry.remove("instance");
         dry.insert("repoURL".to_owned(), repo_url.into());
         dry.insert("targetRevision".to_owned(), revision.into());
         let object = serde_json::json!({

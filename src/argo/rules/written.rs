@@ -7,7 +7,7 @@ use serde::{Deserialize, Serialize};
 
 use super::super::search::Patterns;
 use super::super::sync_path::sync_path;
-use super::super::{BranchName, NameError};
+use super::super::{AppName, BranchName, NameError};
 use super::outline::VARIABLES;
 use super::{Compiled, Matches, Rule, Templates};
 use crate::argo::jinja::{Bounds, Template, TemplateError};
@@ -28,6 +28,8 @@ pub(super) struct Written {
     path: Option<String>,
     #[serde(skip_serializing_if = "Option::is_none")]
     hydrate_to: Option<String>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    instance: Option<String>,
     #[serde(rename = "repoURL", skip_serializing_if = "Option::is_none")]
     repo_url: Option<String>,
     #[serde(skip_serializing_if = "is_default")]
@@ -117,6 +119,12 @@ impl Written {
         Self { matches: Match { name: Texts::Many(names), file, ..Match::default() }, ..self.clone() }
     }
 
+    pub(super) fn of_instance(&self, instance: &str, directory: &str) -> Self {
+        let path = self.path.as_ref().map(|path| format!("{instance}/{path}"));
+        let instance = Some(instance.to_owned());
+        Self { path, instance, ..self.of(Vec::new(), Some(&format!("{directory}/"))) }
+    }
+
     pub(super) fn expanding(&self, set: &str) -> Self {
         Self { expand: Texts::One(set.to_owned()), ..self.clone() }
     }
@@ -127,13 +135,19 @@ impl Written {
 
     /// Whether what its templates make is what they say with values in it, and no more.
     pub(super) fn only_inserts(&self) -> bool {
-        self.branch.iter().chain(&self.path).all(|text| only_inserts(text))
+        self.branch.iter().chain(&self.path).chain(&self.instance).all(|text| only_inserts(text))
     }
 
     fn templates(&self) -> Result<Option<Templates>, String> {
-        let Self { hydrate, branch, path, hydrate_to, repo_url, .. } = self;
+        let Self { hydrate, branch, path, hydrate_to, instance, repo_url, .. } = self;
         if *hydrate == Some(false) {
-            let given = [("branch", branch), ("path", path), ("hydrateTo", hydrate_to), ("repoURL", repo_url)];
+            let given = [
+                ("branch", branch),
+                ("path", path),
+                ("hydrateTo", hydrate_to),
+                ("instance", instance),
+                ("repoURL", repo_url),
+            ];
             let given = given.iter().find(|(_, text)| text.is_some());
             return match given {
                 Some((field, _)) => Err(format!("`hydrate: false` leaves Applications alone: take `{field}` away")),
@@ -146,10 +160,12 @@ impl Written {
         let branch = branch.as_ref().ok_or_else(|| missing("branch", "environments/dev"))?;
         let path = path.as_ref().ok_or_else(|| missing("path", "'{{ name }}'"))?;
         let hydrate_to = hydrate_to.as_ref().map(|text| branch_template("hydrateTo", text));
+        let instance = instance.as_ref().map(|text| instance_template(text));
         Ok(Some(Templates {
             branch: branch_template("branch", branch)?,
             path: path_template(path)?,
             hydrate_to: hydrate_to.transpose()?,
+            instance: instance.transpose()?,
             repo_url: repo_url.clone(),
         }))
     }
@@ -260,6 +276,14 @@ fn branch_template(field: &str, text: &str) -> Result<Template, String> {
         BranchName::new(text.trim()).map_err(wrong)?;
     }
     template(field, text)
+}
+
+fn instance_template(text: &str) -> Result<Template, String> {
+    if is_literal(text) && !text.trim().is_empty() {
+        let wrong = |reason: NameError| format!("`instance`: `{text}` is not a valid name: {reason}");
+        AppName::new(text.trim()).map_err(wrong)?;
+    }
+    template("instance", text)
 }
 
 fn path_template(text: &str) -> Result<Template, String> {

@@ -58,9 +58,9 @@ impl Run<'_> {
     ) -> Result<Coming<'r>, Stopped> {
         let mut coming = Coming::new();
         for (application, output) in hydration.outputs() {
-            let Some(cluster) = application.destination_cluster.as_deref() else { continue };
+            let Some(cluster) = application.object_cluster() else { continue };
             let had = self.had(name, application, output, (rendered, heads))?;
-            let is_new = |key: &&Key| !had.contains(&(cluster.to_owned(), (*key).clone()));
+            let is_new = |key: &&Key| !had.contains(&(cluster.to_string(), (*key).clone()));
             let new: Vec<&Key> = output.objects.iter().filter(is_new).collect();
             if !new.is_empty() {
                 coming.push((application, new));
@@ -89,8 +89,8 @@ impl Run<'_> {
             }
             // Nothing on the branch is of this dry branch, or nothing is known to have changed.
             _ if manifest_of(&self.found.tree_of(tip), &application.sync_path)? == Some(output.manifest) => {
-                let cluster = application.destination_cluster.clone().unwrap_or_default();
-                return Ok(output.objects.iter().map(|key| (cluster.clone(), key.clone())).collect());
+                let cluster = application.object_cluster().unwrap_or_default();
+                return Ok(output.objects.iter().map(|key| (cluster.to_string(), key.clone())).collect());
             }
             _ => Some(Arc::new(application.clone())),
         };
@@ -136,8 +136,8 @@ impl Run<'_> {
 /// The objects that an Application has on a branch. Those of a cluster that is not known are shared with no other.
 fn owned(application: &Application, tree: &HydratedTree<'_>) -> Result<BTreeSet<(String, Key)>, Stopped> {
     let keys = keys_at(application, &application.sync_path, tree)?;
-    let cluster = application.destination_cluster.clone();
-    Ok(cluster.map(|cluster| keys.into_iter().map(|key| (cluster.clone(), key)).collect()).unwrap_or_default())
+    let cluster = application.object_cluster();
+    Ok(cluster.map(|cluster| keys.into_iter().map(|key| (cluster.to_string(), key)).collect()).unwrap_or_default())
 }
 
 /// The objects at a path, as an Application has them. What cannot be read is written anew, so no Application has it.
@@ -154,8 +154,8 @@ type Coming<'r> = Vec<(&'r Application, Vec<&'r Key>)>;
 /// The mistake of the first Application that would take an object, and what it would take.
 fn first_taken(coming: &Coming<'_>, owners: &Owners) -> Option<Diagnostic> {
     coming.iter().find_map(|(application, keys)| {
-        let cluster = application.destination_cluster.as_ref()?;
-        let owner = |key: &&Key| owners.get(&(cluster.clone(), (*key).clone()));
+        let cluster = application.object_cluster()?;
+        let owner = |key: &&Key| owners.get(&(cluster.to_string(), (*key).clone()));
         let (dry_branch, other) = keys.iter().find_map(owner)?;
         let is_its = |key: &&&Key| owner(key).is_some_and(|(branch, one)| (branch, one) == (dry_branch, other));
         let taken: Vec<&Key> = keys.iter().filter(is_its).copied().collect();

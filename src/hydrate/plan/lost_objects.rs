@@ -129,7 +129,9 @@ fn former(
         return Ok(Some((sources, application.clone())));
     }
     let former = run.former(name, shown, &rendered.head, heads)?.applications;
-    let same = former.iter().find(|former| name_of(former) == name_of(application));
-    let there = || former.iter().find(|former| former.sync_path == application.sync_path);
-    Ok(same.or_else(there).map(|former| (sources, former.clone())))
+    let is_there = |former: &&Arc<Application>| former.sync_path == application.sync_path;
+    let mut same = former.iter().filter(|former| name_of(former) == name_of(application));
+    // Of several of one name, each is the one at its path.
+    let same = same.clone().find(is_there).or_else(|| same.next());
+    Ok(same.or_else(|| former.iter().find(is_there)).map(|former| (sources, former.clone())))
 }

@@ -84,7 +84,12 @@ pub(super) fn plan(
         [now, then].map(|all| all.iter().map(|one| &one.sync_path).collect::<HashSet<&RepoPath>>());
     let mut wanted: Vec<(&Arc<Application>, Option<&Arc<Application>>)> = Vec::new();
     for application in now.iter().filter(|application| hold.has(application)) {
-        wanted.push((application, by_name_then.get(&name_of(application)).copied()));
+        // Of several of one name, each is the one at its path.
+        let is_it = |one: &&Arc<Application>| {
+            one.sync_path == application.sync_path && name_of(one) == name_of(application)
+        };
+        let before = then.iter().find(is_it).or_else(|| by_name_then.get(&name_of(application)).copied());
+        wanted.push((application, before));
     }
     for named in hold.applications.iter().chain(&hold.with) {
         if now.iter().any(|application| is_name_of(named, application)) {

@@ -64,11 +64,11 @@ pub(super) fn propose(draft: &mut Draft, judged: &Judged, attempts: &[Attempt<'_
 fn apart(mut applications: Vec<Objects<'_>>) -> Vec<&Application> {
     let mut apart = Vec::new();
     loop {
-        let mut owners: BTreeMap<(&str, &Key), BTreeSet<usize>> = BTreeMap::new();
+        let mut owners: BTreeMap<(String, &Key), BTreeSet<usize>> = BTreeMap::new();
         for (index, (application, keys)) in applications.iter().enumerate() {
-            let Some(cluster) = application.destination_cluster.as_deref() else { continue };
+            let Some(cluster) = application.object_cluster() else { continue };
             keys.iter().for_each(|key| {
-                owners.entry((cluster, key)).or_default().insert(index);
+                owners.entry((cluster.to_string(), key)).or_default().insert(index);
             });
         }
         let mut beside: BTreeMap<usize, BTreeSet<usize>> = BTreeMap::new();

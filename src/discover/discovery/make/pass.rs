@@ -10,7 +10,7 @@ use super::sets::{LIMITS, take_off};
 use super::{Expansion, Expansions, FoundSet, Refused, Site, Unanswered};
 use crate::argo::parent::{Makes, Parent};
 use crate::argo::set::{ApplicationSet, Limits};
-use crate::argo::{AppName, Application, By, Document, is_kustomization};
+use crate::argo::{AppName, Application, By, Document, FullName, is_kustomization};
 use dry_files::diag::Diagnostic;
 use dry_files::path::RepoPath;
 
@@ -26,7 +26,7 @@ struct Pass {
     /// How many of the Applications were looked at already.
     looked_at: usize,
     /// Their names.
-    names: BTreeSet<Name>,
+    names: BTreeSet<FullName>,
     /// Those that are in files.
     written: HashMap<Name, Vec<Arc<Application>>>,
     /// The sets that do.
@@ -97,10 +97,9 @@ impl Expansions {
         let home = site.home();
         let mut asked = Vec::new();
         for application in discovered.applications.iter().skip(pass.looked_at) {
-            let name = (application.namespace.clone(), application.name.clone());
             let is_root = site.makers.roots.iter().any(|root| root.name == application.name);
             // One of each name: what makes itself is not asked for ever.
-            if is_root || !pass.names.insert(name) {
+            if is_root || !pass.names.insert(application.full_name()) {
                 continue;
             }
             let is_here = match application.has_own_source() {

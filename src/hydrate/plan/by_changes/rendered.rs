@@ -94,10 +94,10 @@ impl Judging<'_, '_> {
     ) -> Result<bool, Stopped> {
         for (application, output) in hydration.outputs() {
             // Objects of a cluster that is not known are shared with no other.
-            let Some(cluster) = application.destination_cluster.as_deref() else { continue };
-            let owners = self.state.owners(branch, Some(cluster), &output.objects)?;
+            let Some(cluster) = application.object_cluster() else { continue };
+            let owners = self.state.owners(branch, Some(&cluster), &output.objects)?;
             let stays = hydration.stays.iter().flat_map(|stays| &stays.paths).filter_map(|left| left.objects.as_ref());
-            let mut keys = stays.filter(|left| left.cluster.as_deref() == Some(cluster)).flat_map(|left| &left.keys);
+            let mut keys = stays.filter(|left| left.cluster.as_deref() == Some(&*cluster)).flat_map(|left| &left.keys);
             let is_others = owners.iter().any(|owner| !again.contains(&(&owner.file, owner.index)));
             if is_others || keys.any(|key| output.objects.contains(key)) {
                 return Ok(false);

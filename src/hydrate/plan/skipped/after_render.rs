@@ -1,5 +1,6 @@
 //! What of a branch stays as it is, and what holds back the whole branch.
 
+use std::borrow::Cow;
 use std::collections::BTreeSet;
 
 use dry_files::diag::Diagnostic;
@@ -79,7 +80,8 @@ pub(crate) fn left_behind(
             parents.push(Children::of(&application.name, is_paused, &manifests));
             objects.push((application, keys.clone()));
         }
-        let (name, cluster) = (application.name.clone(), application.destination_cluster.clone());
+        let name = application.name.clone();
+        let cluster = application.object_cluster().map(Cow::into_owned);
         let objects = Some(LeftObjects { cluster, keys, is_read });
         let paused_at = application.places.paused.clone();
         let application = Some(name);

@@ -3,6 +3,8 @@
 //! In the cluster such an Application is there until its parent renders without it. It keeps its files until then: without them it
 //! could not sync, and nothing would delete it.
 
+use std::borrow::Cow;
+
 use crate::argo::{AppName, Application, GROUP};
 use crate::hydrate::plan::Hydration;
 use crate::hydrate::plan::skipped::{Left, LeftObjects};
@@ -83,7 +85,7 @@ pub(crate) fn kept_with(
             let children = Children::at(&path, (&application.name, parent.is_paused), tree)?;
             let Some(children) = children else { continue };
             parents.push(children);
-            let cluster = application.destination_cluster.clone();
+            let cluster = application.object_cluster().map(Cow::into_owned);
             kept.push(Left {
                 dry_commit: shown(&path),
                 application: Some(application.name.clone()),
