@@ -267,9 +267,11 @@ fn changed<'a>(old: &'a Manifest, new: &'a Manifest, pair: &Pair<'a>, around: &A
     let mut found = immutable::changed(old, new);
     found.extend(replaced::changed(old, new));
     found.extend(crd::versions_gone(old, new));
+    found.extend(crd::unconverted(old, new));
     found.extend(crd::fields_gone(old, new, around));
     found.extend(availability::scaled(old, new));
     found.extend(autoscaling::stopped(old, new));
+    found.extend(autoscaling::bounded(old, new));
     found.extend(autoscaling::lowered(old, new, around));
     found.extend(autoscaling::emptied(old, new, around));
     found.extend(autoscaling::triggers_gone(old, new));

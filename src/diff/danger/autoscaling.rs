@@ -5,6 +5,7 @@ use std::collections::BTreeSet;
 use dry_files::diag::more::listed;
 use go_yaml::Value;
 
+use super::fields::size;
 use super::text::verb;
 use super::{Around, Danger, Severity, before, items};
 use crate::diff::model::pods::{containers, spec};
@@ -52,6 +53,28 @@ pub(super) fn workload<'a>(old: Option<&'a Manifest>, new: &'a Manifest, around:
         found.push(Danger::said(Severity::Other, "fights", text, "keep one autoscaler for a workload"));
     }
     found
+}
+
+/// An autoscaler that gives Pods at most half of the memory that it gave.
+///
+/// Reference: kubernetes/autoscaler vertical-pod-autoscaler/docs/features.md and api.md: `maxAllowed`; with `updateMode: Off`, it changes
+/// no Pod.
+pub(super) fn bounded(old: &Manifest, new: &Manifest) -> Option<Danger> {
+    let is_it = (new.home_group(), new.kind()) == ("autoscaling.k8s.io", "VerticalPodAutoscaler");
+    let is_applied = word(new.object(), &["spec", "updatePolicy", "updateMode"]) != "Off";
+    let most = |policy: &Value| size(word(policy, &["maxAllowed", "memory"]));
+    let policies = |one: &Manifest| items(one.object(), &["spec", "resourcePolicy", "containerPolicies"]).to_vec();
+    let before = policies(old);
+    let falls = |policy: &Value| {
+        let of = |other: &&Value| word(other, &["containerName"]) == word(policy, &["containerName"]);
+        let was = before.iter().find(of).and_then(most);
+        was.zip(most(policy)).is_some_and(|(was, now)| now > 0.0 && now * 2.0 <= was)
+    };
+    let policy = policies(new).into_iter().find(|policy| is_it && is_applied && falls(policy))?;
+    let memory = word(&policy, &["maxAllowed", "memory"]);
+    let text =
+        format!("`maxAllowed` is {memory} of memory, half or less of before: its Pods that need more are killed");
+    Some(Danger::said(Severity::Other, "resourcesDown", text, "compare with what they use"))
 }
 
 /// An autoscaler that runs no more Pods than there are, whatever its metrics say.

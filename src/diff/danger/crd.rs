@@ -31,6 +31,22 @@ pub(super) fn versions_gone(old: &Manifest, new: &Manifest) -> Vec<Danger> {
     gone
 }
 
+/// Objects of several versions that nothing converts any more.
+///
+/// Reference: kubernetes docs/tasks/extend-kubernetes/custom-resources/custom-resource-definition-versioning, `conversion`: without it, or
+/// with `None`, only `apiVersion` changes.
+pub(super) fn unconverted(old: &Manifest, new: &Manifest) -> Option<Danger> {
+    let is_it = old.kind() == "CustomResourceDefinition";
+    let is_by_webhook = |one: &Manifest| word(one.object(), &["spec", "conversion", "strategy"]) == "Webhook";
+    let served = versions(new).filter(|(_, is_served, _)| *is_served).count();
+    (is_it && is_by_webhook(old) && !is_by_webhook(new) && served > 1).then(|| {
+        let text =
+            "nothing converts objects between versions any more: they are read with the fields of another version";
+        let advice = "keep the webhook while more than one version is served";
+        Danger::said(Severity::Outage, "unconverted", text.to_owned(), advice)
+    })
+}
+
 /// How deep fields of a schema are looked at.
 pub(super) const DEPTH_MAX: usize = 12;
 

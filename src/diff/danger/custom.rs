@@ -8,7 +8,8 @@ use crate::diff::model::{number, word};
 use crate::manifest::Manifest;
 
 /// Reference: kedacore/keda apis/keda/v1alpha1/scaledobject_webhook.go, "minReplica is 0 with cpu or memory alone";
-/// cloudnative-pg docs, backup: six fields, seconds first; elastic/cloud-on-k8s elasticsearch/validation `validateHasMaster`;
+/// cloudnative-pg internal/webhook/v1/scheduledbackup_webhook.go: robfig/cron takes five or six fields; elastic/cloud-on-k8s
+/// elasticsearch/validation `validateHasMaster`;
 /// cluster-api kubeadm_control_plane_webhook.go: an even number with stacked etcd; knative.dev docs, autoscaling/scale-bounds.
 pub(super) fn reasons(object: &Manifest) -> Vec<String> {
     let value = object.object();
@@ -17,7 +18,7 @@ pub(super) fn reasons(object: &Manifest) -> Vec<String> {
         ("postgresql.cnpg.io", "ScheduledBackup") => {
             let schedule = word(value, &["spec", "schedule"]);
             let count = schedule.split_whitespace().count();
-            (count > 1 && count != 6)
+            (count > 1 && !matches!(count, 5 | 6) && !schedule.starts_with('@'))
                 .then(|| format!("`schedule: {schedule}` has {count} fields, and needs 6: seconds come first"))
         }
         ("elasticsearch.k8s.elastic.co", "Elasticsearch") => masters(value),
@@ -64,11 +65,11 @@ fn scale(value: &Value) -> Option<String> {
 
 /// Kinds whose version may go up by one minor version at a time: group, kind, path.
 ///
-/// Reference: kubernetes docs/setup/release/version-skew-policy, "Upgrade order"; cluster-api docs, upgrading clusters.
-const STEPS: [(&str, &str, &[&str]); 3] = [
+/// Reference: cluster-api controlplane/kubeadm/internal/webhooks/kubeadm_control_plane.go `validateVersion`, internal/webhooks/cluster.go
+/// `validateTopologyVersion`: the first one takes a lower version.
+const STEPS: [(&str, &str, &[&str]); 2] = [
     ("controlplane.cluster.x-k8s.io", "KubeadmControlPlane", &["spec", "version"]),
     ("cluster.x-k8s.io", "Cluster", &["spec", "topology", "version"]),
-    ("cluster.x-k8s.io", "MachineDeployment", &["spec", "template", "spec", "version"]),
 ];
 
 /// A version of Kubernetes that leaves out one, or goes back.
@@ -79,8 +80,8 @@ pub(super) fn skipped(old: &Manifest, new: &Manifest) -> Option<Danger> {
         Some([parts.next()?.parse().ok()?, parts.next()?.parse().ok()?])
     };
     let ([from_major, from], [to_major, to]) = (minor(old)?, minor(new)?);
-    let is_node = new.kind() == "MachineDeployment";
-    (from_major == to_major && (to < from || to > from + 1 && !is_node)).then(|| {
+    let is_lower = to < from && new.kind() == "Cluster";
+    (from_major == to_major && (is_lower || to > from + 1)).then(|| {
         let why = if to < from { "it cannot go back" } else { "it may go up by one minor version at a time" };
         let text = format!("version {from_major}.{from} → {to_major}.{to}: its controller refuses it: {why}");
         Danger::said(Severity::Refused, "downgrade", text, "keep to one minor version after the other")

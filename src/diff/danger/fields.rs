@@ -42,6 +42,8 @@ struct Field {
 enum When {
     /// It is one of these, and was not.
     Is(&'static [&'static str]),
+    /// It is one of these, and was something else: what it is without the field is one of these, or not known.
+    Becomes(&'static [&'static str]),
     /// It is one of these, or is missing, and was something else.
     IsOrGoes(&'static [&'static str]),
     /// It was one of these, and is not, or is missing.
@@ -56,6 +58,8 @@ enum When {
     ChangesFrom(&'static str),
     /// One more is in its list, between commas.
     Gains,
+    /// One of its list, between commas, is not in it any more, and others are.
+    Loses,
     /// It ends in this, and did not.
     Ends(&'static str),
     /// Its number, quantity or duration is at most this share of what it was, in percent.
@@ -136,9 +140,11 @@ impl When {
     fn is_met(self, from: &str, to: &str) -> bool {
         let is_in = |all: &[&str], text: &str| all.iter().any(|one| one.eq_ignore_ascii_case(text));
         let is_off = |text: &str| matches!(text, "" | "0" | "false");
+        let listed = |text: &str| text.split(',').map(|one| one.trim().to_owned()).collect::<Vec<_>>();
         let sizes = || Some((size(from)?, size(to)?));
         match self {
             When::Is(all) => is_in(all, to) && !is_in(all, from),
+            When::Becomes(all) => !from.is_empty() && is_in(all, to) && !is_in(all, from),
             When::IsOrGoes(all) => {
                 let is_it = |text: &str| text.is_empty() || is_in(all, text);
                 is_it(to) && !is_it(from)
@@ -151,12 +157,15 @@ impl When {
             }
             When::ChangesFrom(default) => {
                 let or = |text: &str| if text.is_empty() { default.to_owned() } else { text.to_owned() };
-                or(from) != or(to)
+                folder(&or(from)) != folder(&or(to))
             }
             When::Gains => {
-                let all = |text: &str| text.split(',').map(|one| one.trim().to_owned()).collect::<Vec<_>>();
-                let was = all(from);
-                !to.is_empty() && all(to).iter().any(|one| !was.contains(one))
+                let was = listed(from);
+                !to.is_empty() && listed(to).iter().any(|one| !was.contains(one))
+            }
+            When::Loses => {
+                let now = listed(to);
+                !from.is_empty() && !to.is_empty() && listed(from).iter().any(|one| !now.contains(one))
             }
             When::Ends(end) => to.ends_with(end) && !from.is_empty() && !from.ends_with(end),
             When::Falls(percent) => {
@@ -169,6 +178,9 @@ impl When {
     }
 }
 
+/// The fields by which items of lists are known: their names, Secrets' keys, alerts, hosts in DNS, and what metrics are about.
+const NAMES: [&[&str]; 5] = [&["name"], &["secretKey"], &["alert"], &["dnsName"], &["resource", "name"]];
+
 /// The texts at a path.
 pub(super) fn texts(value: &Value, path: &[&str]) -> Vec<String> {
     let mut found = BTreeMap::new();
@@ -176,8 +188,8 @@ pub(super) fn texts(value: &Value, path: &[&str]) -> Vec<String> {
     found.into_iter().filter(|(place, _)| !place.ends_with('/')).map(|(_, text)| text).collect()
 }
 
-/// The texts at a path, by where they are: items of lists by their names, or their places. Each object on the way has a place that ends
-/// with `/`.
+/// The texts at a path, by where they are: items of lists by their names, or by their places in a list of so many items: where one comes
+/// or goes, those after it have other places. Each object on the way has a place that ends with `/`.
 fn collect(value: &Value, path: &[&str], place: &str, found: &mut BTreeMap<String, String>) {
     let Some((key, rest)) = path.split_first() else {
         let text = match value {
@@ -194,8 +206,8 @@ fn collect(value: &Value, path: &[&str], place: &str, found: &mut BTreeMap<Strin
         match value {
             Value::Sequence(all) => {
                 for (index, item) in all.iter().enumerate() {
-                    let name = item.get("name").and_then(Value::as_str);
-                    let name = name.map_or_else(|| index.to_string(), str::to_owned);
+                    let name = NAMES.iter().find_map(|path| item.at(path).and_then(Value::as_str));
+                    let name = name.map_or_else(|| format!("{index}of{}", all.len()), str::to_owned);
                     collect(item, rest, &format!("{place}/{name}"), found);
                 }
             }
@@ -221,9 +233,16 @@ fn scalar(value: &Value) -> String {
     }
 }
 
-/// An address without its protocol: of another one, other rules say what comes of it.
+/// An address without its protocol, its user and its end: of another one, other rules say what comes of it.
 fn place(text: &str) -> &str {
-    text.split_once("://").map_or(text, |(_, rest)| rest)
+    let rest = text.split_once("://").map_or(text, |(_, rest)| rest);
+    let rest = rest.trim_end_matches('/').trim_end_matches(".git");
+    rest.strip_prefix("git@").unwrap_or(rest)
+}
+
+/// A folder without what names the one that it is in.
+fn folder(text: &str) -> &str {
+    text.strip_prefix("./").unwrap_or(text).trim_end_matches('/')
 }
 
 /// A number, a quantity or a duration.
@@ -266,6 +285,24 @@ mod tests {
         let rows = [("30s", Some(30.0)), ("1h30m", Some(5400.0)), ("15d", Some(1_296_000.0)), ("5", None), ("", None)];
         for (text, expected) in rows {
             assert_eq!(duration(text), expected, "{text}");
+        }
+    }
+
+    #[test]
+    fn a_value_is_the_same_in_another_form() {
+        let rows = [
+            (When::ChangesFrom("./"), "./apps/", "apps", false),
+            (When::ChangesFrom("./"), "", "apps", true),
+            (When::Changes, "ssh://git@example.com/a/b.git", "https://example.com/a/b", false),
+            (When::Changes, "https://example.com/a/b", "https://example.com/a/c", true),
+            (When::Becomes(&["0"]), "", "0", false),
+            (When::Becomes(&["0"]), "1", "0", true),
+            (When::Loses, "web,websecure", "websecure", true),
+            (When::Loses, "web", "web,websecure", false),
+            (When::Loses, "web", "", false),
+        ];
+        for (when, from, to, expected) in rows {
+            assert_eq!(when.is_met(from, to), expected, "{from} {to}");
         }
     }
 

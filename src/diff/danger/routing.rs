@@ -128,7 +128,8 @@ fn looping<'a>(old: &'a Manifest, new: &'a Manifest, around: &Around<'a>) -> Opt
             let gateways =
                 side.of_kind("Gateway", namespace).filter(|one| one.manifest.name() == word(parent, &["name"]));
             let listeners = gateways.flat_map(|one| items(one.manifest.object(), &["spec", "listeners"]));
-            listeners.into_iter().any(|one| {
+            let is_port = |one: &Value| parent.get("port").is_none_or(|port| one.get("port") == Some(port));
+            listeners.into_iter().filter(|one| is_port(one)).any(|one| {
                 (section.is_empty() || word(one, &["name"]) == section) && word(one, &["protocol"]) == "HTTPS"
             })
         };
@@ -185,7 +186,12 @@ fn masked<'a>(old: &'a Manifest, new: &'a Manifest, around: &Around<'a>) -> Opti
                 && ["ipAllowList", "ipWhiteList"].iter().any(|key| one.object().at(&["spec", key]).is_some())
     };
     let is_judged = || around.model.after.all().iter().any(|one| judges(one.manifest));
-    (is_local(old) && !is_local(new) && is_judged()).then(|| {
+    // Lists of addresses are those of Ingresses: what other load balancers hide is not compared with them.
+    let selected = new.object().at(&["spec", "selector"]).and_then(Value::as_mapping);
+    let labels = selected.into_iter().flatten().filter_map(|(_, value)| value.as_str());
+    let mut names = labels.chain([new.name()]);
+    let is_controller = names.any(|name| ["ingress", "nginx", "traefik"].iter().any(|one| name.contains(one)));
+    (is_controller && is_local(old) && !is_local(new) && is_judged()).then(|| {
         let text = "`externalTrafficPolicy: Cluster`: its Pods see addresses of nodes in place of those of clients, and lists of addresses refuse, or let in, others than are meant".to_owned();
         Danger::said(Severity::Outage, "masked", text, "keep `Local` while clients are judged by their addresses")
     })

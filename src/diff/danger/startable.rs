@@ -17,6 +17,7 @@ pub(super) fn changed(old: &Manifest, new: &Manifest) -> Vec<Danger> {
     found.extend(ending(was, pods));
     found.extend(untolerated(old, was, pods));
     found.extend(unlabelled(was, pods));
+    found.extend(unlimited(old, was, pods));
     for (name, container) in containers(pods) {
         let Some(before) = before(Some(old), name) else { continue };
         found.extend(rooted((was, before), (pods, container), name));
@@ -48,9 +49,42 @@ fn ending(was: &Value, pods: &Value) -> Option<Danger> {
     ))
 }
 
+/// Containers whose calls of the kernel a profile limited, of their own or of their Pods, and none does.
+///
+/// Reference: kubernetes docs/tutorials/security/seccomp: the one of a container counts before that of its Pod; without both, it is
+/// `Unconfined`, unless the kubelet has `seccompDefault`.
+fn unlimited(old: &Manifest, was: &Value, pods: &Value) -> Option<Danger> {
+    let profile = |pods: &Value, container: &Value| {
+        let own = [container, pods].map(|one| word(one, &["securityContext", "seccompProfile", "type"]).to_owned());
+        own.into_iter().find(|profile| !profile.is_empty())
+    };
+    let is_lost = |(name, container): &(&str, &Value)| {
+        let before = before(Some(old), name).and_then(|before| profile(was, before));
+        before.is_some_and(|before| before != "Unconfined") && profile(pods, container).is_none()
+    };
+    containers(pods).find(is_lost).map(|_| {
+        let text = "`seccompProfile` removed: no profile limits its calls of the kernel".to_owned();
+        Danger::said(Severity::Security, "privileged", text, "keep `RuntimeDefault`")
+    })
+}
+
+/// Taints that a DaemonSet tolerates by itself, that no node has since Kubernetes 1.25, or that are no taints of nodes.
+const TOLERATED: [&str; 9] = [
+    "CriticalAddonsOnly",
+    "node-role.kubernetes.io/master",
+    "node.kubernetes.io/disk-pressure",
+    "node.kubernetes.io/memory-pressure",
+    "node.kubernetes.io/network-unavailable",
+    "node.kubernetes.io/not-ready",
+    "node.kubernetes.io/pid-pressure",
+    "node.kubernetes.io/unreachable",
+    "node.kubernetes.io/unschedulable",
+];
+
 /// A DaemonSet that no longer runs on nodes with a taint.
 ///
-/// Reference: kubernetes docs/concepts/workloads/controllers/daemonset, "Taints and tolerations".
+/// Reference: kubernetes docs/concepts/workloads/controllers/daemonset, "Taints and tolerations"; CHANGELOG-1.25, "kubeadm: the taint
+/// `node-role.kubernetes.io/master:NoSchedule` is no longer applied".
 fn untolerated(old: &Manifest, was: &Value, pods: &Value) -> Option<Danger> {
     let key = |one: &Value| match (word(one, &["key"]), word(one, &["operator"])) {
         ("", "Exists") => "*".to_owned(),
@@ -58,7 +92,8 @@ fn untolerated(old: &Manifest, was: &Value, pods: &Value) -> Option<Danger> {
     };
     let keys = |pods: &Value| -> BTreeSet<String> { items(pods, &["tolerations"]).iter().map(key).collect() };
     let (was, now) = (keys(was), keys(pods));
-    let gone = was.iter().find(|key| !now.contains(*key) && !now.contains("*"))?;
+    let is_needed = |key: &&String| !TOLERATED.contains(&key.as_str());
+    let gone = was.iter().filter(is_needed).find(|key| !now.contains(*key) && !now.contains("*"))?;
     (old.kind() == "DaemonSet").then(|| {
         let which = if gone == "*" { "with taints".to_owned() } else { format!("with the taint {gone}") };
         let text = format!("no longer tolerates it: on nodes {which} its Pods are not made any more");
@@ -66,16 +101,17 @@ fn untolerated(old: &Manifest, was: &Value, pods: &Value) -> Option<Danger> {
     })
 }
 
-/// Labels that no node has any more.
+/// Labels that kubeadm does not give nodes any more. Those of K3s have it with the value `true`.
 ///
-/// Reference: kubernetes docs/reference/labels-annotations-taints: `node-role.kubernetes.io/master` is not set from 1.24 on.
+/// Reference: kubernetes CHANGELOG-1.24, "kubeadm: the label `node-role.kubernetes.io/master` is no longer present"; k3s pkg/server.
 const GONE: [&str; 1] = ["node-role.kubernetes.io/master"];
 
 fn unlabelled(was: &Value, pods: &Value) -> Option<Danger> {
-    let asks = |pods: &Value, label: &str| pods.at(&["nodeSelector", label]).is_some();
+    let asks = |pods: &Value, label: &str| pods.at(&["nodeSelector", label]).and_then(Value::as_str) == Some("");
     let label = GONE.iter().find(|label| asks(pods, label) && !asks(was, label))?;
-    let text =
-        format!("`nodeSelector` asks for {label}, which no node has since Kubernetes 1.24: new Pods stay pending");
+    let text = format!(
+        "`nodeSelector` asks for {label} without a value, which nodes of kubeadm do not have since Kubernetes 1.24: new Pods stay pending"
+    );
     Some(Danger::said(
         Severity::Outage,
         "unscheduled",
@@ -84,10 +120,10 @@ fn unlabelled(was: &Value, pods: &Value) -> Option<Danger> {
     ))
 }
 
-/// Official images that run as root where nothing says otherwise, or as a user that is a name.
+/// Official images that run as root where nothing says otherwise.
 ///
 /// Reference: the Dockerfiles of github.com/docker-library, as of 2026.
-const AS_ROOT: [&str; 25] = [
+const AS_ROOT: [&str; 23] = [
     "alpine",
     "busybox",
     "caddy",
@@ -96,14 +132,12 @@ const AS_ROOT: [&str; 25] = [
     "httpd",
     "influxdb",
     "mariadb",
-    "memcached",
     "mongo",
     "mysql",
     "nextcloud",
     "nginx",
     "node",
     "openjdk",
-    "percona",
     "php",
     "postgres",
     "python",
@@ -151,6 +185,16 @@ const WRITES: [(&str, &[&[&str]]); 5] = [
     ("mariadb", &[&["/var/run/mysqld", "/run/mysqld", "/var/run", "/run"], &["/tmp"]]),
 ];
 
+/// Where these images have their configuration.
+const CONFIGURED: [&str; 6] = [
+    "/etc/nginx",
+    "/etc/nginx/nginx.conf",
+    "/usr/local/apache2/conf",
+    "/usr/local/apache2/conf/httpd.conf",
+    "/etc/mysql",
+    "/etc/mysql/my.cnf",
+];
+
 /// A container whose image writes to its own files, and may not from now on.
 fn read_only((old, container): (&Value, &Value), name: &str) -> Option<Danger> {
     let is_it =
@@ -159,9 +203,16 @@ fn read_only((old, container): (&Value, &Value), name: &str) -> Option<Danger> {
     let (_, places) = WRITES.iter().find(|(of, _)| *of == image)?;
     let mounted: BTreeSet<&str> =
         items(container, &["volumeMounts"]).iter().map(|one| word(one, &["mountPath"]).trim_end_matches('/')).collect();
-    let lacks = |place: &&&[&str]| !place.iter().any(|path| mounted.contains(path));
+    let is_mounted = |path: &str| {
+        mounted
+            .iter()
+            .any(|mount| path.strip_prefix(mount).is_some_and(|rest| rest.is_empty() || rest.starts_with('/')))
+    };
+    let lacks = |place: &&&[&str]| !place.iter().any(|path| is_mounted(path));
     let place = places.iter().find(lacks)?.first()?;
-    (is_it(container) && !is_it(old)).then(|| {
+    // With a configuration of its own, it may write elsewhere.
+    let is_configured = CONFIGURED.iter().any(|path| mounted.contains(path));
+    (is_it(container) && !is_it(old) && !is_configured).then(|| {
         let text =
             format!("the files of `{name}` are read-only, and its image {image} writes to {place}: it does not start");
         Danger::said(Severity::Outage, "unstarted", text, "keep an `emptyDir` where it writes")
@@ -174,7 +225,7 @@ type Flag = (&'static str, &'static str, &'static str, Severity, &'static str, &
 
 /// Reference: kubernetes-sigs.github.io external-dns docs, registry/txt and flags; redis.io docs, persistence; postgresql.org docs,
 /// runtime-config-wal.
-const FLAGS: [Flag; 9] = [
+const FLAGS: [Flag; 8] = [
     (
         "external-dns",
         "--txt-owner-id",
@@ -197,7 +248,7 @@ const FLAGS: [Flag; 9] = [
         "sync",
         Severity::Other,
         "deletesData",
-        "records that nothing asks for are deleted from now on",
+        "records that it made, and that nothing asks for, are deleted from now on",
     ),
     (
         "external-dns",
@@ -225,38 +276,41 @@ const FLAGS: [Flag; 9] = [
     ),
     ("postgres", "fsync", "off", Severity::DataLoss, "unsaved", "a crash may leave all data broken"),
     ("postgres", "full_page_writes", "off", Severity::DataLoss, "unsaved", "a crash may leave data broken"),
-    ("nats", "--jetstream", "false", Severity::DataLoss, "unsaved", "streams are not kept any more"),
 ];
 
 /// Flags of well-known programs that are other ones from now on.
 fn flags((old, new): (&Value, &Value), name: &str) -> Option<Danger> {
     let image = word(new, &["image"]);
     FLAGS.iter().find_map(|(of, flag, value, severity, kind, effect)| {
-        let (from, to) = (argument(old, flag)?, argument(new, flag)?);
-        let is_it = image.contains(of) && from != to && (value.is_empty() || to == *value);
+        let (was, now) = (arguments(old, flag), arguments(new, flag));
+        let from = was.iter().find(|one| !now.contains(one))?;
+        let to = now.iter().find(|one| !was.contains(one))?;
+        let is_it = image.contains(of) && (value.is_empty() || to == value);
         let text = format!("`{flag}` of `{name}` {from} → {to}: {effect}");
         is_it.then(|| Danger::said(*severity, kind, text, "keep the value, unless that is meant"))
     })
 }
 
-/// The value of a flag in the command and the arguments of a container.
-fn argument(container: &Value, flag: &str) -> Option<String> {
+/// The values of a flag in the command and the arguments of a container: some may be there several times.
+fn arguments(container: &Value, flag: &str) -> Vec<String> {
     let all = ["command", "args"].into_iter().flat_map(|key| items(container, &[key])).filter_map(Value::as_str);
     let words: Vec<&str> = all.flat_map(str::split_whitespace).collect();
-    words.iter().enumerate().find_map(|(at, word)| {
+    let value = |(at, word): (usize, &&str)| {
         let rest = word.trim_matches('"').strip_prefix(flag)?;
         match rest.strip_prefix('=') {
             Some(value) => Some(value.to_owned()),
             None if rest.is_empty() => words.get(at + 1).map(|next| next.trim_matches('"').to_owned()),
             None => None,
         }
-    })
+    };
+    words.iter().enumerate().filter_map(value).collect()
 }
 
 /// Runs that start more often by far, and Jobs that are made again.
 ///
 /// Reference: kubernetes docs/concepts/workloads/controllers/ttlafterfinished: a Job is deleted after that; argo-cd docs/user-guide/auto_sync,
-/// "Automatic Self-Healing": what is not there is applied again.
+/// "Automatic Self-Healing": what is not there is applied again; cloudnative-pg docs, backup: six fields, seconds first, and
+/// internal/webhook/v1/scheduledbackup_webhook.go: five are taken, with a warning, and the last one is for the month then.
 pub(super) fn repeated(old: &Manifest, new: &Manifest) -> Option<Danger> {
     match (new.home_group(), new.kind()) {
         ("batch", "CronJob") => {
@@ -269,6 +323,15 @@ pub(super) fn repeated(old: &Manifest, new: &Manifest) -> Option<Danger> {
             (is_fixed && is_each(&now)).then(|| {
                 let text = "`schedule` is for each minute of its hours, and was for one of them".to_owned();
                 Danger::said(Severity::Other, "concurrent", text, "keep a number for the minute")
+            })
+        }
+        ("postgresql.cnpg.io", "ScheduledBackup") => {
+            let schedule = |object: &Manifest| word(object.object(), &["spec", "schedule"]).to_owned();
+            let has_five = |text: &str| text.split_whitespace().count() == 5 && text.ends_with('*');
+            let now = schedule(new);
+            (has_five(&now) && !has_five(&schedule(old))).then(|| {
+                let text = format!("`schedule: {now}` has five fields, of which the first is for seconds and the second for minutes: backups are made much more often");
+                Danger::said(Severity::Other, "concurrent", text, "keep six fields: seconds come first")
             })
         }
         ("batch", "Job") => {

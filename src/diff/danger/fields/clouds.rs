@@ -1,11 +1,12 @@
 //! Objects of clouds: Crossplane, ACK, Config Connector, and who may reach them.
 
-use super::super::Severity::{DataLoss, Other, Outage, Refused, Security};
+use super::super::Severity::{DataLoss, Other, Outage, Refused};
 use super::Field;
-use super::When::{Changes, ChangesFrom, Falls, Is, IsOrGoes};
+use super::When::{Changes, ChangesFrom, Falls, Is};
 
 const UPBOUND: &str = ".upbound.io";
 const CROSSPLANE: &str = ".crossplane.io";
+const RDS: &str = "rds.aws.upbound.io";
 const ACK: &str = ".services.k8s.aws";
 const CNRM: &str = ".cnrm.cloud.google.com";
 
@@ -13,18 +14,44 @@ const KEEP: &str = "keep it, or make another object beside it and move to that";
 
 /// What a provider cannot change of what there is.
 ///
-/// Reference: crossplane/upjet docs, "refuse to update the external resource because the following update requires replacing it";
-/// aws-controllers-k8s docs, `ACK.Terminal`; cloud.google.com config-connector docs, "immutable fields".
-const fn fixed(group: &'static str, path: &'static [&'static str]) -> Field {
+/// Reference: crossplane/upjet pkg/controller, "refuse to update the external resource because the following update requires replacing
+/// it", and the arguments of hashicorp/terraform-provider-aws that force a new resource; aws-controllers-k8s/runtime
+/// pkg/runtime/reconciler.go `regionDrifted`, and `is_immutable` in generator.yaml of the controllers.
+const fn fixed(group: &'static str, kinds: &'static str, path: &'static [&'static str]) -> Field {
     let effect =
         "it cannot be changed of what there is: its controller refuses it, and applies nothing of the object any more";
-    Field { group, kinds: "", path, when: Changes, severity: Refused, danger: "unchangeable", effect, advice: KEEP }
+    Field { group, kinds, path, when: Changes, severity: Refused, danger: "unchangeable", effect, advice: KEEP }
+}
+
+/// What a webhook of Config Connector refuses.
+///
+/// Reference: GoogleCloudPlatform/k8s-config-connector pkg/webhook/immutable_fields_validator.go: "cannot make changes to immutable
+/// field(s)", "cannot make changes to container annotation".
+const fn held(path: &'static [&'static str]) -> Field {
+    let effect = "its webhook refuses another value";
+    Field { group: CNRM, kinds: "", path, when: Changes, severity: Refused, danger: "invalid", effect, advice: KEEP }
 }
 
 /// What a controller looks for what there is by.
 const fn place(group: &'static str, path: &'static [&'static str]) -> Field {
-    let effect = "its controller looks for it there, and makes another one without the data: the one of before stays, and nothing manages it";
+    let effect = "its controller looks for it there, and makes another one without the data, or fails: the one of before stays, and nothing manages it";
     Field { group, kinds: "", path, when: Changes, severity: Outage, danger: "elsewhere", effect, advice: KEEP }
+}
+
+/// Another login of a controller.
+const fn login(group: &'static str) -> Field {
+    let effect =
+        "its controller has another login: where that is for another account, it makes another one without the data";
+    Field {
+        group,
+        kinds: "",
+        path: &["spec", "providerConfigRef", "name"],
+        when: Changes,
+        severity: Outage,
+        danger: "elsewhere",
+        effect,
+        advice: KEEP,
+    }
 }
 
 const fn paused(group: &'static str, path: &'static [&'static str], values: &'static [&'static str]) -> Field {
@@ -33,17 +60,10 @@ const fn paused(group: &'static str, path: &'static [&'static str], values: &'st
     Field { group, kinds: "", path, when: Is(values), severity: Other, danger: "paused", effect, advice }
 }
 
-const fn emptied(group: &'static str, path: &'static [&'static str]) -> Field {
+const fn emptied(group: &'static str, kinds: &'static str, path: &'static [&'static str]) -> Field {
     let effect = "a bucket that has objects is deleted with them from now on";
     let advice = "keep it false where the data shall outlive the object";
-    Field { group, kinds: "", path, when: Is(&["true"]), severity: Other, danger: "deletesData", effect, advice }
-}
-
-/// Without encryption from now on, of a field that can change.
-const fn unencrypted(group: &'static str, kinds: &'static str, path: &'static [&'static str]) -> Field {
-    let effect = "what is stored is not encrypted any more";
-    let advice = "keep it encrypted";
-    Field { group, kinds, path, when: IsOrGoes(&["false"]), severity: Security, danger: "unguarded", effect, advice }
+    Field { group, kinds, path, when: Is(&["true"]), severity: Other, danger: "deletesData", effect, advice }
 }
 
 const FOR: &str = "forProvider";
@@ -54,90 +74,35 @@ pub(super) const FIELDS: &[Field] = &[
     place(CROSSPLANE, &["spec", FOR, "region"]),
     place(UPBOUND, &["metadata", "annotations", "crossplane.io/external-name"]),
     place(CROSSPLANE, &["metadata", "annotations", "crossplane.io/external-name"]),
-    place(UPBOUND, &["spec", "providerConfigRef", "name"]),
-    place(CROSSPLANE, &["spec", "providerConfigRef", "name"]),
-    place(ACK, &["metadata", "annotations", "services.k8s.aws/region"]),
-    place(ACK, &["metadata", "annotations", "services.k8s.aws/owner-account-id"]),
-    place(CNRM, &["metadata", "annotations", "cnrm.cloud.google.com/project-id"]),
-    place(CNRM, &["spec", "resourceID"]),
-    Field {
-        group: CNRM,
-        kinds: "",
-        path: &["spec", "location"],
-        when: Changes,
-        severity: Refused,
-        danger: "invalid",
-        effect: "its webhook refuses another place",
-        advice: KEEP,
-    },
-    Field {
-        group: CNRM,
-        kinds: "",
-        path: &["spec", "region"],
-        when: Changes,
-        severity: Refused,
-        danger: "invalid",
-        effect: "its webhook refuses another place",
-        advice: KEEP,
-    },
+    login(UPBOUND),
+    login(CROSSPLANE),
+    held(&["metadata", "annotations", "cnrm.cloud.google.com/project-id"]),
+    held(&["spec", "resourceID"]),
+    held(&["spec", "location"]),
+    held(&["spec", "region"]),
     paused(UPBOUND, &["metadata", "annotations", "crossplane.io/paused"], &["true"]),
     paused(CROSSPLANE, &["metadata", "annotations", "crossplane.io/paused"], &["true"]),
-    paused(CNRM, &["metadata", "annotations", "cnrm.cloud.google.com/reconcile-interval-in-seconds"], &["0"]),
     paused(".azure.com", &["metadata", "annotations", "serviceoperator.azure.com/reconcile-policy"], &["skip"]),
-    Field {
-        group: UPBOUND,
-        kinds: "",
-        path: &["spec", "managementPolicies"],
-        when: Changes,
-        severity: Other,
-        danger: "paused",
-        effect: "its controller may do other things with it than before: without `Update` and `*` it applies no change",
-        advice: "check that what it shall do is listed",
-    },
-    emptied(UPBOUND, &["spec", FOR, "forceDestroy"]),
-    emptied(CROSSPLANE, &["spec", FOR, "forceDestroy"]),
-    emptied(CNRM, &["metadata", "annotations", "cnrm.cloud.google.com/force-destroy"]),
-    fixed(UPBOUND, &["spec", FOR, "engine"]),
-    fixed(CROSSPLANE, &["spec", FOR, "engine"]),
-    fixed(ACK, &["spec", "engine"]),
-    fixed(UPBOUND, &["spec", FOR, "storageEncrypted"]),
-    fixed(CROSSPLANE, &["spec", FOR, "storageEncrypted"]),
-    fixed(ACK, &["spec", "storageEncrypted"]),
-    fixed(UPBOUND, &["spec", FOR, "kmsKeyId"]),
-    fixed(ACK, &["spec", "kmsKeyID"]),
-    fixed(UPBOUND, &["spec", FOR, "dbName"]),
-    fixed(UPBOUND, &["spec", FOR, "databaseName"]),
-    fixed(CROSSPLANE, &["spec", FOR, "dbName"]),
-    fixed(ACK, &["spec", "dbName"]),
-    fixed(UPBOUND, &["spec", FOR, "username"]),
-    fixed(UPBOUND, &["spec", FOR, "masterUsername"]),
-    fixed(CROSSPLANE, &["spec", FOR, "masterUsername"]),
-    fixed(ACK, &["spec", "masterUsername"]),
-    fixed(UPBOUND, &["spec", FOR, "cidrBlock"]),
-    fixed(CROSSPLANE, &["spec", FOR, "cidrBlock"]),
-    fixed(UPBOUND, &["spec", FOR, "availabilityZone"]),
-    fixed(UPBOUND, &["spec", FOR, "hashKey"]),
-    fixed(UPBOUND, &["spec", FOR, "rangeKey"]),
-    fixed(UPBOUND, &["spec", FOR, "location"]),
-    fixed(UPBOUND, &["spec", FOR, "fifoQueue"]),
-    fixed(UPBOUND, &["spec", FOR, "resourceGroupName"]),
-    fixed(ACK, &["spec", "dbInstanceIdentifier"]),
-    fixed(ACK, &["spec", "dbClusterIdentifier"]),
-    fixed(ACK, &["spec", "tableName"]),
-    fixed(ACK, &["spec", "keySchema"]),
-    fixed(ACK, &["spec", "queueName"]),
-    fixed(ACK, &["spec", "name"]),
-    unencrypted(UPBOUND, "ReplicationGroup", &["spec", FOR, "atRestEncryptionEnabled"]),
-    Field {
-        group: UPBOUND,
-        kinds: "ReplicationGroup",
-        path: &["spec", FOR, "transitEncryptionEnabled"],
-        when: IsOrGoes(&["false"]),
-        severity: Security,
-        danger: "unguarded",
-        effect: "connections are in plain text",
-        advice: "keep what encrypts it",
-    },
+    emptied(UPBOUND, "Bucket", &["spec", FOR, "forceDestroy"]),
+    emptied(CNRM, "StorageBucket", &["metadata", "annotations", "cnrm.cloud.google.com/force-destroy"]),
+    fixed(ACK, "", &["metadata", "annotations", "services.k8s.aws/region"]),
+    fixed(RDS, "", &["spec", FOR, "engine"]),
+    fixed(RDS, "", &["spec", FOR, "storageEncrypted"]),
+    fixed(RDS, "", &["spec", FOR, "kmsKeyId"]),
+    fixed(RDS, "", &["spec", FOR, "dbName"]),
+    fixed(RDS, "", &["spec", FOR, "databaseName"]),
+    fixed(RDS, "Instance", &["spec", FOR, "username"]),
+    fixed(RDS, "Cluster", &["spec", FOR, "masterUsername"]),
+    fixed(UPBOUND, "VPC|Subnet", &["spec", FOR, "cidrBlock"]),
+    fixed(UPBOUND, "", &["spec", FOR, "availabilityZone"]),
+    fixed(UPBOUND, "Table", &["spec", FOR, "hashKey"]),
+    fixed(UPBOUND, "Table", &["spec", FOR, "rangeKey"]),
+    fixed(UPBOUND, "", &["spec", FOR, "location"]),
+    fixed(UPBOUND, "Queue", &["spec", FOR, "fifoQueue"]),
+    fixed(UPBOUND, "", &["spec", FOR, "resourceGroupName"]),
+    fixed(UPBOUND, "ReplicationGroup", &["spec", FOR, "atRestEncryptionEnabled"]),
+    fixed(ACK, "Table", &["spec", "keySchema"]),
+    fixed(ACK, "Queue", &["spec", "queueName"]),
     Field {
         group: UPBOUND,
         kinds: DATABASES,

@@ -11,7 +11,7 @@ const ARGO: &str = "argoproj.io";
 
 const ACCOUNT: &str = "Flux applies it with the rights of another account, which may be more or fewer";
 const CHECK_ACCOUNT: &str = "check what the other account may do";
-const CLUSTER: &str = "it is applied to another cluster: what it applied to the one of before is no longer its own";
+const CLUSTER: &str = "it is applied with another login: where that is for another cluster, what it applied to the one of before stays there, and is not its own any more";
 const CHECK_CLUSTER: &str = "keep it, and apply to the other cluster by another object";
 const SOURCED: &str =
     "what it applied of the source of before, and does not find in the other one, goes where it prunes";
@@ -73,10 +73,10 @@ pub(super) const FIELDS: &[Field] = &[
         kinds: "HelmRelease",
         path: &["spec", "chart", "spec", "chart"],
         when: Changes,
-        severity: Other,
-        danger: "elsewhere",
-        effect: "the release becomes one of another chart: objects that this one lacks are deleted",
-        advice: "compare what both charts render",
+        severity: Outage,
+        danger: "removed",
+        effect: "where the chart has another name, Flux uninstalls the release of before, with all that is in it, and installs it anew",
+        advice: "keep the chart, or make another release beside it",
     },
     Field {
         group: HELM,
@@ -85,7 +85,7 @@ pub(super) const FIELDS: &[Field] = &[
         when: Is(&["true"]),
         severity: Other,
         danger: "replaces",
-        effect: "what cannot be changed is deleted and made again",
+        effect: "where Flux applies from the client, objects are replaced, and not merged: what others set in them, such as replicas of an autoscaler, is lost",
         advice: "keep it to a change that needs it",
     },
     Field {
@@ -95,8 +95,8 @@ pub(super) const FIELDS: &[Field] = &[
         when: Is(&["CreateReplace"]),
         severity: Other,
         danger: "replaces",
-        effect: "definitions are replaced by those of the chart, with versions and fields that it no longer has",
-        advice: "check what the chart's definitions lack",
+        effect: "definitions are replaced by those of the chart: versions and fields that these lack are gone",
+        advice: "check what the definitions of the chart lack",
     },
     Field {
         group: KUSTOMIZE,
@@ -210,7 +210,7 @@ pub(super) const FIELDS: &[Field] = &[
     },
     Field {
         group: ARGO,
-        kinds: "Workflow|WorkflowTemplate|CronWorkflow|ClusterWorkflowTemplate",
+        kinds: "Workflow|WorkflowTemplate|ClusterWorkflowTemplate",
         path: &["spec", "serviceAccountName"],
         when: Changes,
         severity: Security,
@@ -219,9 +219,9 @@ pub(super) const FIELDS: &[Field] = &[
         advice: CHECK_ACCOUNT,
     },
     Field {
-        group: "tekton.dev",
-        kinds: "PipelineRun|TaskRun",
-        path: &["spec", "serviceAccountName"],
+        group: ARGO,
+        kinds: "CronWorkflow",
+        path: &["spec", "workflowSpec", "serviceAccountName"],
         when: Changes,
         severity: Security,
         danger: "widened",
@@ -235,7 +235,7 @@ pub(super) const FIELDS: &[Field] = &[
         when: Changes,
         severity: Security,
         danger: "widened",
-        effect: "anyone who sends it an event starts what another account may",
+        effect: "what its events start is made with the rights of another account",
         advice: CHECK_ACCOUNT,
     },
     Field {
@@ -245,8 +245,8 @@ pub(super) const FIELDS: &[Field] = &[
         when: Goes,
         severity: Security,
         danger: "unguarded",
-        effect: "nothing checks any more who sends an event: anyone who reaches it starts what it triggers",
-        advice: "keep the check of the sender's secret",
+        effect: "no event is checked or filtered any more: each that comes starts what it triggers",
+        advice: "keep what checks the events",
     },
     Field {
         group: "argoproj.io",
@@ -259,9 +259,9 @@ pub(super) const FIELDS: &[Field] = &[
         advice: "keep the check of the sender",
     },
     Field {
-        group: "tekton.dev",
-        kinds: "Pipeline|PipelineRun",
-        path: &["spec", "timeouts", "pipeline"],
+        group: "argoproj.io",
+        kinds: "Workflow|WorkflowTemplate|ClusterWorkflowTemplate",
+        path: &["spec", "activeDeadlineSeconds"],
         when: Falls(20),
         severity: Other,
         danger: "deadline",
@@ -270,8 +270,8 @@ pub(super) const FIELDS: &[Field] = &[
     },
     Field {
         group: "argoproj.io",
-        kinds: "Workflow|WorkflowTemplate|CronWorkflow|ClusterWorkflowTemplate",
-        path: &["spec", "activeDeadlineSeconds"],
+        kinds: "CronWorkflow",
+        path: &["spec", "workflowSpec", "activeDeadlineSeconds"],
         when: Falls(20),
         severity: Other,
         danger: "deadline",

@@ -2,7 +2,7 @@
 
 use super::super::Severity::{Other, Outage, Security};
 use super::Field;
-use super::When::{Changes, ChangesFrom, Comes, Falls, Goes, Is, IsOrGoes};
+use super::When::{Becomes, ChangesFrom, Comes, Falls, Goes, Is, IsOrGoes, Loses};
 
 pub(super) const FIELDS: &[Field] = &[
     Field {
@@ -23,16 +23,6 @@ pub(super) const FIELDS: &[Field] = &[
         severity: Outage,
         danger: "elsewhere",
         effect: "another load balancer serves its hosts, at another address: those who have the one of before reach nothing there",
-        advice: "check that DNS follows",
-    },
-    Field {
-        group: "networking.k8s.io",
-        kinds: "Ingress",
-        path: &["metadata", "annotations", "alb.ingress.kubernetes.io/load-balancer-name"],
-        when: Changes,
-        severity: Outage,
-        danger: "elsewhere",
-        effect: "another load balancer serves its hosts, at another address",
         advice: "check that DNS follows",
     },
     Field {
@@ -59,7 +49,7 @@ pub(super) const FIELDS: &[Field] = &[
         group: "networking.k8s.io",
         kinds: "Ingress",
         path: &["metadata", "annotations", "nginx.ingress.kubernetes.io/cors-allow-origin"],
-        when: Is(&["*"]),
+        when: Becomes(&["*"]),
         severity: Security,
         danger: "unguarded",
         effect: "pages of every site may ask it by browsers of its users",
@@ -142,8 +132,8 @@ pub(super) const FIELDS: &[Field] = &[
         when: Falls(25),
         severity: Other,
         danger: "deadline",
-        effect: "requests that take longer fail",
-        advice: "keep more than the longest request takes",
+        effect: "requests whose answer pauses for longer fail",
+        advice: "keep more than the longest answer takes",
     },
     Field {
         group: "networking.k8s.io",
@@ -152,8 +142,8 @@ pub(super) const FIELDS: &[Field] = &[
         when: Falls(25),
         severity: Other,
         danger: "deadline",
-        effect: "requests that take longer fail",
-        advice: "keep more than the longest request takes",
+        effect: "requests fail where the Pod takes them more slowly",
+        advice: "keep more than the slowest upload takes",
     },
     Field {
         group: "networking.k8s.io",
@@ -180,59 +170,29 @@ pub(super) const FIELDS: &[Field] = &[
         kinds: "Ingress",
         path: &["metadata", "annotations", "nginx.ingress.kubernetes.io/canary"],
         when: IsOrGoes(&["false"]),
-        severity: Outage,
+        severity: Other,
         danger: "traffic",
-        effect: "it takes all requests of its host, or is refused beside the other Ingress of it",
+        effect: "it no longer takes a part of the requests: the older Ingress of its host and path takes all, or this one is refused",
         advice: "check which of both shall get the requests",
     },
     Field {
         group: "networking.k8s.io",
         kinds: "Ingress",
-        path: &["metadata", "annotations", "cert-manager.io/cluster-issuer"],
-        when: Goes,
-        severity: Other,
-        danger: "uncertified",
-        effect: "nothing makes or renews its certificate any more",
-        advice: "check that something else does before it ends",
-    },
-    Field {
-        group: "networking.k8s.io",
-        kinds: "Ingress",
-        path: &["metadata", "annotations", "cert-manager.io/issuer"],
-        when: Goes,
-        severity: Other,
-        danger: "uncertified",
-        effect: "nothing makes or renews its certificate any more",
-        advice: "check that something else does before it ends",
-    },
-    Field {
-        group: "networking.k8s.io",
-        kinds: "Ingress",
-        path: &["metadata", "annotations", "kubernetes.io/tls-acme"],
-        when: Goes,
-        severity: Other,
-        danger: "uncertified",
-        effect: "nothing makes or renews its certificate any more",
-        advice: "check that something else does before it ends",
-    },
-    Field {
-        group: "networking.k8s.io",
-        kinds: "Ingress",
         path: &["metadata", "annotations", "traefik.ingress.kubernetes.io/router.entrypoints"],
-        when: Is(&["web"]),
+        when: Becomes(&["web"]),
         severity: Security,
         danger: "plainText",
-        effect: "it is served in plain text",
+        effect: "it is no longer served at an entry point with TLS",
         advice: "keep an entry point with TLS",
     },
     Field {
         group: "networking.k8s.io",
         kinds: "Ingress",
         path: &["metadata", "annotations", "traefik.ingress.kubernetes.io/router.entrypoints"],
-        when: Changes,
+        when: Loses,
         severity: Other,
         danger: "elsewhere",
-        effect: "it is served at another entry point",
+        effect: "it is no longer served at an entry point of before",
         advice: "check where clients ask",
     },
 ];

@@ -2,7 +2,7 @@
 
 use super::super::Severity::{Other, Outage, Security};
 use super::Field;
-use super::When::{Changes, ChangesFrom, Comes, Goes, Is, Rises, WasOnly};
+use super::When::{Becomes, Changes, ChangesFrom, Comes, Goes, Is, Rises, WasOnly};
 
 pub(super) const FIELDS: &[Field] = &[
     Field {
@@ -40,9 +40,9 @@ pub(super) const FIELDS: &[Field] = &[
         kinds: "SecretStore|ClusterSecretStore",
         path: &["spec", "provider", "vault", "server"],
         when: Changes,
-        severity: Outage,
+        severity: Other,
         danger: "elsewhere",
-        effect: "values come from another server: where it lacks them, Secrets are no longer made or kept up to date",
+        effect: "values come from another server: Secrets whose values it lacks are not made, or stay as they are",
         advice: "check that it has all values",
     },
     Field {
@@ -50,9 +50,9 @@ pub(super) const FIELDS: &[Field] = &[
         kinds: "SecretStore|ClusterSecretStore",
         path: &["spec", "provider", "vault", "path"],
         when: Changes,
-        severity: Outage,
+        severity: Other,
         danger: "elsewhere",
-        effect: "values come from another place: where it lacks them, Secrets are no longer kept up to date",
+        effect: "values come from another place: Secrets whose values it lacks are not made, or stay as they are",
         advice: "check that it has all values",
     },
     Field {
@@ -70,9 +70,9 @@ pub(super) const FIELDS: &[Field] = &[
         kinds: "SecretStore|ClusterSecretStore",
         path: &["spec", "provider", "aws", "region"],
         when: Changes,
-        severity: Outage,
+        severity: Other,
         danger: "elsewhere",
-        effect: "values come from another region: where it lacks them, Secrets are no longer kept up to date",
+        effect: "values come from another region: Secrets whose values it lacks are not made, or stay as they are",
         advice: "check that it has all values",
     },
     Field {
@@ -80,9 +80,9 @@ pub(super) const FIELDS: &[Field] = &[
         kinds: "SecretStore|ClusterSecretStore",
         path: &["spec", "provider", "gcpsm", "projectID"],
         when: Changes,
-        severity: Outage,
+        severity: Other,
         danger: "elsewhere",
-        effect: "values come from another project: where it lacks them, Secrets are no longer kept up to date",
+        effect: "values come from another project: Secrets whose values it lacks are not made, or stay as they are",
         advice: "check that it has all values",
     },
     Field {
@@ -90,15 +90,25 @@ pub(super) const FIELDS: &[Field] = &[
         kinds: "SecretStore|ClusterSecretStore",
         path: &["spec", "provider", "azurekv", "vaultUrl"],
         when: Changes,
-        severity: Outage,
+        severity: Other,
         danger: "elsewhere",
-        effect: "values come from another vault: where it lacks them, Secrets are no longer kept up to date",
+        effect: "values come from another vault: Secrets whose values it lacks are not made, or stay as they are",
         advice: "check that it has all values",
     },
     Field {
         group: "external-secrets.io",
-        kinds: "ExternalSecret|ClusterExternalSecret",
+        kinds: "ExternalSecret",
         path: &["spec", "data", "*", "remoteRef", "key"],
+        when: Changes,
+        severity: Other,
+        danger: "rewritten",
+        effect: "the value comes from another place",
+        advice: "check that it is there, and which one it is",
+    },
+    Field {
+        group: "external-secrets.io",
+        kinds: "ClusterExternalSecret",
+        path: &["spec", "externalSecretSpec", "data", "*", "remoteRef", "key"],
         when: Changes,
         severity: Other,
         danger: "rewritten",
@@ -109,10 +119,10 @@ pub(super) const FIELDS: &[Field] = &[
         group: "cert-manager.io",
         kinds: "Certificate",
         path: &["spec", "privateKey", "rotationPolicy"],
-        when: Is(&["Never"]),
+        when: Becomes(&["Never"]),
         severity: Other,
         danger: "rewritten",
-        effect: "its key is never made anew",
+        effect: "its key stays the same each time that the certificate is renewed",
         advice: "keep `Always`",
     },
     Field {
@@ -122,7 +132,7 @@ pub(super) const FIELDS: &[Field] = &[
         when: Changes,
         severity: Other,
         danger: "rewritten",
-        effect: "a new key is made: clients that know the one of before do not trust it",
+        effect: "another key is needed: clients that pin the one of before refuse it, and with `rotationPolicy: Never` none is made",
         advice: "check that no client knows the key",
     },
     Field {
@@ -222,7 +232,7 @@ pub(super) const FIELDS: &[Field] = &[
         when: Is(&["1", "2"]),
         severity: Other,
         danger: "fewerCopies",
-        effect: "the cluster stops with one monitor",
+        effect: "the cluster stops when one monitor does",
         advice: "keep 3",
     },
     Field {
@@ -232,7 +242,7 @@ pub(super) const FIELDS: &[Field] = &[
         when: WasOnly(&["true"]),
         severity: Outage,
         danger: "distrusted",
-        effect: "it can sign no certificates any more: what its issuers sign from now on is not trusted",
+        effect: "it can sign no certificates any more: its issuers are not ready, and sign nothing",
         advice: "keep it true while an issuer has its Secret",
     },
 ];

@@ -2,7 +2,7 @@
 
 use super::super::Severity::{Other, Outage, Security};
 use super::Field;
-use super::When::{Changes, Ends, Falls, Goes, Is, Rises};
+use super::When::{Becomes, Changes, Ends, Falls, Goes, Is, Rises};
 
 pub(super) const FIELDS: &[Field] = &[
     Field {
@@ -22,7 +22,7 @@ pub(super) const FIELDS: &[Field] = &[
         when: Goes,
         severity: Other,
         danger: "evicts",
-        effect: "up to a tenth of its nodes may be emptied at any time: what limited that is gone",
+        effect: "the default holds: up to a tenth of its nodes may be emptied at any time",
         advice: "keep the budgets",
     },
     Field {
@@ -32,7 +32,7 @@ pub(super) const FIELDS: &[Field] = &[
         when: Falls(25),
         severity: Other,
         danger: "evicts",
-        effect: "nodes end much sooner: those that are older end at once",
+        effect: "all its nodes are replaced, and new ones end much sooner",
         advice: "check that Pods bear it",
     },
     Field {
@@ -50,7 +50,7 @@ pub(super) const FIELDS: &[Field] = &[
         kinds: "NodePool",
         path: &["spec", "limits", "cpu"],
         when: Falls(50),
-        severity: Outage,
+        severity: Other,
         danger: "unscheduled",
         effect: "no node is made once that is reached: Pods beyond it wait",
         advice: "compare with what is asked for",
@@ -60,7 +60,7 @@ pub(super) const FIELDS: &[Field] = &[
         kinds: "NodePool",
         path: &["spec", "limits", "memory"],
         when: Falls(50),
-        severity: Outage,
+        severity: Other,
         danger: "unscheduled",
         effect: "no node is made once that is reached: Pods beyond it wait",
         advice: "compare with what is asked for",
@@ -82,7 +82,7 @@ pub(super) const FIELDS: &[Field] = &[
         when: Changes,
         severity: Other,
         danger: "evicts",
-        effect: "its nodes are made in other networks, and those of before are replaced",
+        effect: "its nodes are made in other networks, and those that are in none of these are replaced",
         advice: "check that they reach what they need",
     },
     Field {
@@ -90,9 +90,9 @@ pub(super) const FIELDS: &[Field] = &[
         kinds: "EC2NodeClass",
         path: &["spec", "securityGroupSelectorTerms"],
         when: Changes,
-        severity: Security,
+        severity: Other,
         danger: "exposed",
-        effect: "other firewalls are around its nodes",
+        effect: "other firewalls are around its nodes, and those with the ones of before are replaced",
         advice: "check whom they let in",
     },
     Field {
@@ -150,9 +150,9 @@ pub(super) const FIELDS: &[Field] = &[
         kinds: "Cluster",
         path: &["spec", "clusterNetwork"],
         when: Changes,
-        severity: Outage,
+        severity: Other,
         danger: "unchangeable",
-        effect: "ranges of addresses of a cluster that runs cannot be changed",
+        effect: "nodes that run keep the ranges of before, and new ones get others",
         advice: "keep the ranges",
     },
     Field {
@@ -179,7 +179,7 @@ pub(super) const FIELDS: &[Field] = &[
         group: "controlplane.cluster.x-k8s.io",
         kinds: "KubeadmControlPlane",
         path: &["spec", "replicas"],
-        when: Is(&["1"]),
+        when: Becomes(&["1"]),
         severity: Other,
         danger: "fewerCopies",
         effect: "the cluster is lost with one node of its control plane",

@@ -1,8 +1,14 @@
 //! What runs: Pods, and what scales them.
 
-use super::super::Severity::{Other, Outage, Refused, Security};
+use super::super::Severity::{Other, Security};
 use super::Field;
 use super::When::{Changes, Comes, Falls, Goes, Is, IsOrGoes, Rises, WasOnly};
+
+/// Classes that run containers in a sandbox, by the names that their documentation gives them: others, such as `nvidia`, are none.
+///
+/// Reference: gvisor.dev docs/user_guide/quick_start/kubernetes; katacontainers docs/how-to/run-kata-with-k8s, kata-deploy.
+const SANDBOXES: &[&str] =
+    &["gvisor", "runsc", "kata", "kata-clh", "kata-fc", "kata-qemu", "kata-containers", "kata-mshv-vm-isolation"];
 
 pub(super) const FIELDS: &[Field] = &[
     Field {
@@ -38,28 +44,8 @@ pub(super) const FIELDS: &[Field] = &[
     Field {
         group: "apps",
         kinds: "Deployment|StatefulSet|DaemonSet",
-        path: &["spec", "template", "spec", "securityContext", "seccompProfile"],
-        when: Goes,
-        severity: Security,
-        danger: "privileged",
-        effect: "no profile limits its calls of the kernel",
-        advice: "keep `RuntimeDefault`",
-    },
-    Field {
-        group: "apps",
-        kinds: "Deployment|StatefulSet|DaemonSet",
-        path: &["spec", "template", "spec", "containers", "*", "securityContext", "seccompProfile"],
-        when: Goes,
-        severity: Security,
-        danger: "privileged",
-        effect: "no profile limits its calls of the kernel",
-        advice: "keep `RuntimeDefault`",
-    },
-    Field {
-        group: "apps",
-        kinds: "Deployment|StatefulSet|DaemonSet",
         path: &["spec", "template", "spec", "runtimeClassName"],
-        when: Goes,
+        when: WasOnly(SANDBOXES),
         severity: Security,
         danger: "privileged",
         effect: "its Pods run without the sandbox that they had",
@@ -108,28 +94,8 @@ pub(super) const FIELDS: &[Field] = &[
     Field {
         group: "argoproj.io",
         kinds: "Rollout",
-        path: &["spec", "template", "spec", "securityContext", "seccompProfile"],
-        when: Goes,
-        severity: Security,
-        danger: "privileged",
-        effect: "no profile limits its calls of the kernel",
-        advice: "keep `RuntimeDefault`",
-    },
-    Field {
-        group: "argoproj.io",
-        kinds: "Rollout",
-        path: &["spec", "template", "spec", "containers", "*", "securityContext", "seccompProfile"],
-        when: Goes,
-        severity: Security,
-        danger: "privileged",
-        effect: "no profile limits its calls of the kernel",
-        advice: "keep `RuntimeDefault`",
-    },
-    Field {
-        group: "argoproj.io",
-        kinds: "Rollout",
         path: &["spec", "template", "spec", "runtimeClassName"],
-        when: Goes,
+        when: WasOnly(SANDBOXES),
         severity: Security,
         danger: "privileged",
         effect: "its Pods run without the sandbox that they had",
@@ -199,38 +165,8 @@ pub(super) const FIELDS: &[Field] = &[
     Field {
         group: "batch",
         kinds: "CronJob",
-        path: &["spec", "jobTemplate", "spec", "template", "spec", "securityContext", "seccompProfile"],
-        when: Goes,
-        severity: Security,
-        danger: "privileged",
-        effect: "no profile limits its calls of the kernel",
-        advice: "keep `RuntimeDefault`",
-    },
-    Field {
-        group: "batch",
-        kinds: "CronJob",
-        path: &[
-            "spec",
-            "jobTemplate",
-            "spec",
-            "template",
-            "spec",
-            "containers",
-            "*",
-            "securityContext",
-            "seccompProfile",
-        ],
-        when: Goes,
-        severity: Security,
-        danger: "privileged",
-        effect: "no profile limits its calls of the kernel",
-        advice: "keep `RuntimeDefault`",
-    },
-    Field {
-        group: "batch",
-        kinds: "CronJob",
         path: &["spec", "jobTemplate", "spec", "template", "spec", "runtimeClassName"],
-        when: Goes,
+        when: WasOnly(SANDBOXES),
         severity: Security,
         danger: "privileged",
         effect: "its Pods run without the sandbox that they had",
@@ -254,17 +190,7 @@ pub(super) const FIELDS: &[Field] = &[
         severity: Other,
         danger: "paused",
         effect: "Pods below this number keep the version that they have",
-        advice: "take the field away when it shall run again",
-    },
-    Field {
-        group: "apps",
-        kinds: "StatefulSet",
-        path: &["spec", "podManagementPolicy"],
-        when: Changes,
-        severity: Refused,
-        danger: "immutable",
-        effect: "it cannot be changed: the sync fails",
-        advice: "keep it",
+        advice: "keep 0, unless the update is meant to wait",
     },
     Field {
         group: "batch",
@@ -333,7 +259,7 @@ pub(super) const FIELDS: &[Field] = &[
         when: Rises(5),
         severity: Other,
         danger: "unscaled",
-        effect: "it adds Pods much later",
+        effect: "it adds Pods, or Jobs, much later",
         advice: "compare with what one Pod can do",
     },
     Field {
@@ -343,7 +269,7 @@ pub(super) const FIELDS: &[Field] = &[
         when: Rises(5),
         severity: Other,
         danger: "unscaled",
-        effect: "it adds Pods much later",
+        effect: "it adds Pods, or Jobs, much later",
         advice: "compare with what one Pod can do",
     },
     Field {
@@ -353,7 +279,7 @@ pub(super) const FIELDS: &[Field] = &[
         when: Rises(5),
         severity: Other,
         danger: "unscaled",
-        effect: "it adds Pods much later",
+        effect: "it adds Pods, or Jobs, much later",
         advice: "compare with what one Pod can do",
     },
     Field {
@@ -363,7 +289,7 @@ pub(super) const FIELDS: &[Field] = &[
         when: Rises(5),
         severity: Other,
         danger: "unscaled",
-        effect: "it adds Pods much later",
+        effect: "it adds Pods, or Jobs, much later",
         advice: "compare with what one Pod can do",
     },
     Field {
@@ -373,17 +299,7 @@ pub(super) const FIELDS: &[Field] = &[
         when: Rises(5),
         severity: Other,
         danger: "unscaled",
-        effect: "it adds Pods much later",
-        advice: "compare with what one Pod can do",
-    },
-    Field {
-        group: "keda.sh",
-        kinds: "ScaledObject|ScaledJob",
-        path: &["spec", "triggers", "*", "metadata", "pollInterval"],
-        when: Rises(5),
-        severity: Other,
-        danger: "unscaled",
-        effect: "it adds Pods much later",
+        effect: "it adds Pods, or Jobs, much later",
         advice: "compare with what one Pod can do",
     },
     Field {
@@ -393,7 +309,7 @@ pub(super) const FIELDS: &[Field] = &[
         when: Rises(5),
         severity: Other,
         danger: "unscaled",
-        effect: "it adds Pods much later",
+        effect: "it adds Pods, or Jobs, much later",
         advice: "compare with what one Pod can do",
     },
     Field {
@@ -415,26 +331,6 @@ pub(super) const FIELDS: &[Field] = &[
         danger: "unscaled",
         effect: "it adds Pods much later",
         advice: "compare with what one Pod can do",
-    },
-    Field {
-        group: "autoscaling.k8s.io",
-        kinds: "VerticalPodAutoscaler",
-        path: &["spec", "resourcePolicy", "containerPolicies", "*", "maxAllowed", "memory"],
-        when: Falls(50),
-        severity: Other,
-        danger: "resourcesDown",
-        effect: "its Pods get half of the memory at most: those that need more are killed",
-        advice: "compare with what they use",
-    },
-    Field {
-        group: "autoscaling.k8s.io",
-        kinds: "VerticalPodAutoscaler",
-        path: &["spec", "resourcePolicy"],
-        when: Goes,
-        severity: Other,
-        danger: "resourcesDown",
-        effect: "nothing bounds what it gives: Pods may get less than they need, or more than a node has",
-        advice: "keep the bounds",
     },
     Field {
         group: "storage.k8s.io",
@@ -463,18 +359,8 @@ pub(super) const FIELDS: &[Field] = &[
         when: WasOnly(&["AlwaysAllow"]),
         severity: Other,
         danger: "blocking",
-        effect: "Pods that are not ready keep nodes from being drained",
+        effect: "while too few of its Pods are ready, those that are not ready keep nodes from being drained",
         advice: "keep `AlwaysAllow`",
-    },
-    Field {
-        group: "apiextensions.k8s.io",
-        kinds: "CustomResourceDefinition",
-        path: &["spec", "conversion", "strategy"],
-        when: Is(&["None"]),
-        severity: Outage,
-        danger: "unconverted",
-        effect: "nothing converts objects between versions any more: they are read with the fields of another version",
-        advice: "keep the webhook while more than one version is served",
     },
     Field {
         group: "apiextensions.k8s.io",

@@ -1,8 +1,8 @@
 //! Kafka, RabbitMQ and Redis.
 
-use super::super::Severity::{DataLoss, Other, Outage, Refused, Security};
+use super::super::Severity::{Other, Outage, Refused, Security};
 use super::Field;
-use super::When::{Changes, ChangesFrom, Falls, Goes, Is, Rises, WasOnly};
+use super::When::{Changes, Falls, Goes, Is, Rises, WasOnly};
 
 pub(super) const FIELDS: &[Field] = &[
     Field {
@@ -19,7 +19,7 @@ pub(super) const FIELDS: &[Field] = &[
         group: "kafka.strimzi.io",
         kinds: "KafkaTopic",
         path: &["spec", "topicName"],
-        when: ChangesFrom(""),
+        when: Changes,
         severity: Refused,
         danger: "unchangeable",
         effect: "its operator refuses another name of a topic",
@@ -62,7 +62,7 @@ pub(super) const FIELDS: &[Field] = &[
         when: Goes,
         severity: Outage,
         danger: "rightsLeft",
-        effect: "it may do nothing any more where the cluster asks for rights",
+        effect: "its rights are taken away: clients are refused where the cluster asks for rights",
         advice: "keep the rights that clients need",
     },
     Field {
@@ -80,7 +80,7 @@ pub(super) const FIELDS: &[Field] = &[
         kinds: "Kafka",
         path: &["spec", "entityOperator"],
         when: Goes,
-        severity: Outage,
+        severity: Other,
         danger: "unmanaged",
         effect: "nothing makes or changes topics and users any more",
         advice: "keep the operators of topics and users",
@@ -128,12 +128,22 @@ pub(super) const FIELDS: &[Field] = &[
     Field {
         group: "kafka.strimzi.io",
         kinds: "KafkaConnect",
-        path: &["spec", "config", "group.id"],
+        path: &["spec", "config", "offset.storage.topic"],
         when: Changes,
-        severity: Outage,
+        severity: Other,
         danger: "elsewhere",
-        effect: "its connectors begin anew, with nothing of what they had read",
-        advice: "keep the name of the group",
+        effect: "connectors that read from outside of Kafka begin anew, with nothing of what they had read",
+        advice: "keep the topic",
+    },
+    Field {
+        group: "kafka.strimzi.io",
+        kinds: "KafkaConnect",
+        path: &["spec", "offsetStorageTopic"],
+        when: Changes,
+        severity: Other,
+        danger: "elsewhere",
+        effect: "connectors that read from outside of Kafka begin anew, with nothing of what they had read",
+        advice: "keep the topic",
     },
     Field {
         group: "redis.redis.opstreelabs.in",
@@ -144,16 +154,6 @@ pub(super) const FIELDS: &[Field] = &[
         danger: "unguarded",
         effect: "connections are in plain text",
         advice: "keep TLS",
-    },
-    Field {
-        group: "redis.redis.opstreelabs.in",
-        kinds: "",
-        path: &["spec", "storage"],
-        when: Goes,
-        severity: DataLoss,
-        danger: "volumeReplaced",
-        effect: "what it has is gone with its Pod",
-        advice: "keep its storage",
     },
     Field {
         group: "rabbitmq.com",
@@ -177,7 +177,7 @@ pub(super) const FIELDS: &[Field] = &[
     },
     Field {
         group: "rabbitmq.com",
-        kinds: "Queue|Exchange|Binding|User|Policy|Permission",
+        kinds: "Queue|Exchange|Binding|Policy|Permission",
         path: &["spec", "vhost"],
         when: Changes,
         severity: Refused,
@@ -187,7 +187,7 @@ pub(super) const FIELDS: &[Field] = &[
     },
     Field {
         group: "rabbitmq.com",
-        kinds: "Queue|Exchange|Binding|User|Policy",
+        kinds: "Queue|Exchange|Policy|Vhost",
         path: &["spec", "name"],
         when: Changes,
         severity: Refused,
@@ -229,7 +229,7 @@ pub(super) const FIELDS: &[Field] = &[
         group: "kafka.strimzi.io",
         kinds: "Kafka",
         path: &["spec", "kafka", "storage", "type"],
-        when: WasOnly(&["persistent-claim", "jbod"]),
+        when: Changes,
         severity: Refused,
         danger: "shrinks",
         effect: "the type of storage cannot change: its operator keeps the storage as it was",
@@ -239,7 +239,7 @@ pub(super) const FIELDS: &[Field] = &[
         group: "kafka.strimzi.io",
         kinds: "KafkaNodePool",
         path: &["spec", "storage", "type"],
-        when: WasOnly(&["persistent-claim", "jbod"]),
+        when: Changes,
         severity: Refused,
         danger: "shrinks",
         effect: "the type of storage cannot change: its operator keeps the storage as it was",
