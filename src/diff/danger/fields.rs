@@ -54,6 +54,8 @@ enum When {
     Comes,
     /// It was there and is something else.
     Changes,
+    /// It was there and ends in another name, after its last `/`.
+    Renamed,
     /// It is something else; without it, it is this.
     ChangesFrom(&'static str),
     /// One more is in its list, between commas.
@@ -154,6 +156,10 @@ impl When {
             When::Comes => is_off(from) && !is_off(to),
             When::Changes => {
                 !from.is_empty() && !to.is_empty() && place(from) != place(to) && sizes().is_none_or(|(a, b)| a != b)
+            }
+            When::Renamed => {
+                let last = |text: &str| text.trim_end_matches('/').rsplit('/').next().map(str::to_owned);
+                !from.is_empty() && !to.is_empty() && last(from) != last(to)
             }
             When::ChangesFrom(default) => {
                 let or = |text: &str| if text.is_empty() { default.to_owned() } else { text.to_owned() };
@@ -295,6 +301,8 @@ mod tests {
             (When::ChangesFrom("./"), "", "apps", true),
             (When::Changes, "ssh://git@example.com/a/b.git", "https://example.com/a/b", false),
             (When::Changes, "https://example.com/a/b", "https://example.com/a/c", true),
+            (When::Renamed, "./charts/web", "web", false),
+            (When::Renamed, "./charts/web", "./charts/web2/", true),
             (When::Becomes(&["0"]), "", "0", false),
             (When::Becomes(&["0"]), "1", "0", true),
             (When::Loses, "web,websecure", "websecure", true),

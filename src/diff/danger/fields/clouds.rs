@@ -28,7 +28,7 @@ const fn fixed(group: &'static str, kinds: &'static str, path: &'static [&'stati
 /// Reference: GoogleCloudPlatform/k8s-config-connector pkg/webhook/immutable_fields_validator.go: "cannot make changes to immutable
 /// field(s)", "cannot make changes to container annotation".
 const fn held(path: &'static [&'static str]) -> Field {
-    let effect = "its webhook refuses another value";
+    let effect = "it cannot be changed: another value is refused";
     Field { group: CNRM, kinds: "", path, when: Changes, severity: Refused, danger: "invalid", effect, advice: KEEP }
 }
 

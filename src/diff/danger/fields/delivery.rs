@@ -2,7 +2,7 @@
 
 use super::super::Severity::{Other, Outage, Security};
 use super::Field;
-use super::When::{Changes, ChangesFrom, Falls, Goes, Is, IsOrGoes, Rises};
+use super::When::{Changes, ChangesFrom, Falls, Goes, Is, IsOrGoes, Renamed, Rises};
 
 const KUSTOMIZE: &str = "kustomize.toolkit.fluxcd.io";
 const HELM: &str = "helm.toolkit.fluxcd.io";
@@ -72,10 +72,10 @@ pub(super) const FIELDS: &[Field] = &[
         group: HELM,
         kinds: "HelmRelease",
         path: &["spec", "chart", "spec", "chart"],
-        when: Changes,
+        when: Renamed,
         severity: Outage,
         danger: "removed",
-        effect: "where the chart has another name, Flux uninstalls the release of before, with all that is in it, and installs it anew",
+        effect: "Flux uninstalls a release whose chart gets another name, with all that is in it, and installs it anew",
         advice: "keep the chart, or make another release beside it",
     },
     Field {
