@@ -65,8 +65,8 @@ fn scale(value: &Value) -> Option<String> {
 
 /// Kinds whose version may go up by one minor version at a time: group, kind, path.
 ///
-/// Reference: cluster-api controlplane/kubeadm/internal/webhooks/kubeadm_control_plane.go `validateVersion`, internal/webhooks/cluster.go
-/// `validateTopologyVersion`: the first one takes a lower version.
+/// Reference: cluster-api controlplane/kubeadm/webhooks/admission/kubeadmcontrolplane.go `validateVersion`, which takes a lower version;
+/// core/webhooks/admission/cluster.go `validateTopologyVersionUpdate`.
 const STEPS: [(&str, &str, &[&str]); 2] = [
     ("controlplane.cluster.x-k8s.io", "KubeadmControlPlane", &["spec", "version"]),
     ("cluster.x-k8s.io", "Cluster", &["spec", "topology", "version"]),

@@ -120,10 +120,10 @@ fn unlabelled(was: &Value, pods: &Value) -> Option<Danger> {
     ))
 }
 
-/// Official images that run as root where nothing says otherwise.
+/// Official images that run as root where nothing says otherwise, or as a user that is a name.
 ///
 /// Reference: the Dockerfiles of github.com/docker-library, as of 2026.
-const AS_ROOT: [&str; 23] = [
+const AS_ROOT: [&str; 24] = [
     "alpine",
     "busybox",
     "caddy",
@@ -132,6 +132,7 @@ const AS_ROOT: [&str; 23] = [
     "httpd",
     "influxdb",
     "mariadb",
+    "memcached",
     "mongo",
     "mysql",
     "nextcloud",
@@ -171,7 +172,7 @@ fn rooted((old_pods, old): (&Value, &Value), (pods, new): (&Value, &Value), name
     };
     let image = official(new);
     (AS_ROOT.contains(&image) && must_not(pods, new) && !must_not(old_pods, old)).then(|| {
-        let text = format!("`{name}` must not run as root, and the image {image} does where `runAsUser` says nothing: it is not started");
+        let text = format!("`{name}` must not run as root, and the image {image} names no other user by number: without `runAsUser`, it is not started");
         Danger::said(Severity::Outage, "unstarted", text, "keep a number in `runAsUser` that the image can run as")
     })
 }
