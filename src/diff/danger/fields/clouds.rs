@@ -143,4 +143,14 @@ pub(super) const FIELDS: &[Field] = &[
         effect: "it cannot be changed: the sync fails",
         advice: KEEP,
     },
+    Field {
+        group: "apiextensions.crossplane.io",
+        kinds: "Composition",
+        path: &["spec", "compositeTypeRef", "apiVersion"],
+        when: Changes,
+        severity: Refused,
+        danger: "immutable",
+        effect: "it cannot be changed: the sync fails",
+        advice: KEEP,
+    },
 ];

@@ -222,7 +222,7 @@ pub(super) const FIELDS: &[Field] = &[
         when: Comes,
         severity: Other,
         danger: "deletesData",
-        effect: "all disks are wiped when it is removed",
+        effect: "all disks are wiped when it is removed, and its operator changes nothing of it until then",
         advice: "keep it empty",
     },
     Field {

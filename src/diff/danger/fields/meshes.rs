@@ -232,7 +232,7 @@ pub(super) const FIELDS: &[Field] = &[
         when: Changes,
         severity: Outage,
         danger: "elsewhere",
-        effect: "another load balancer is made, at another address",
+        effect: "another load balancer is made, at another address, and the one of before may stay",
         advice: "check that DNS follows",
     },
     Field {
