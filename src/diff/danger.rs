@@ -366,6 +366,7 @@ fn changed<'a>(old: &'a Manifest, new: &'a Manifest, pair: &Pair<'a>, around: &A
     found.extend(crd_required::refused(old, new, around));
     found.extend(custom::skipped(old, new));
     found.extend(custom::emptied(old, new));
+    found.extend(custom::unmanaged(old, new));
     found.extend(custom::unwritable(old, new));
     found
 }

@@ -128,6 +128,21 @@ pub(super) fn unwritable(old: &Manifest, new: &Manifest) -> Option<Danger> {
     })
 }
 
+/// An object of a cloud that its controller no longer updates.
+///
+/// Reference: docs.crossplane.io managed-resources, `managementPolicies`: none are all, `*`.
+pub(super) fn unmanaged(old: &Manifest, new: &Manifest) -> Option<Danger> {
+    let is_it = new.home_group().ends_with(".upbound.io") || new.home_group().ends_with(".crossplane.io");
+    let is_updated = |object: &Manifest| {
+        let policies = items(object.object(), &["spec", "managementPolicies"]);
+        policies.is_empty() || policies.iter().any(|policy| matches!(policy.as_str(), Some("*" | "Update")))
+    };
+    (is_it && is_updated(old) && !is_updated(new)).then(|| {
+        let text = "`managementPolicies` has neither `Update` nor `*`: its controller applies no change of it any more";
+        Danger::said(Severity::Other, "paused", text.to_owned(), "keep `Update` where its changes shall be applied")
+    })
+}
+
 /// A Composite Resource Definition, or another object of a cloud that holds no data by itself, and goes.
 pub(super) fn external(old: &Manifest) -> Option<&'static str> {
     if (old.home_group(), old.kind()) == ("apiextensions.crossplane.io", "CompositeResourceDefinition") {
