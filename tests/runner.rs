@@ -43,6 +43,7 @@ mod fetched;
 mod fields;
 mod first_day;
 mod forged;
+mod fresh_clones;
 mod frozen;
 mod garbage;
 mod gitea;

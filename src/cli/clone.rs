@@ -5,7 +5,7 @@ use std::path::PathBuf;
 
 use anyhow::{anyhow, bail};
 use dry_files::diag::more::listed;
-use dry_files::diag::printable;
+use dry_files::diag::{Diagnostic, printable};
 
 use super::deleted;
 use super::doubted::{self, Asked};
@@ -13,6 +13,7 @@ use super::{WrongUse, in_the_way, output, settings_folder, unpushed};
 use crate::argo::{BranchName, without_credentials};
 use crate::history::{self, Line};
 use crate::metadata::{NOTES_REF, PROMOTIONS_REF};
+use crate::owners::branch_records::RECORDS_REF;
 use crate::owners::dry_branches;
 use crate::owners::error::HydrateError;
 use crate::owners::heads;
@@ -24,7 +25,7 @@ use crate::owners::settings_named::SETTINGS_REF_KEY;
 use crate::owners::setup::{Setup, Wake};
 use crate::render::Renderers;
 use crate::render::process::wall;
-use crate::repo::{ObjectBuffer, ObjectId, Repository};
+use crate::repo::{self, ObjectBuffer, ObjectId, Repository};
 use crate::settings::{SETTINGS_REF, tools};
 use crate::show::Progress;
 
@@ -89,6 +90,10 @@ impl Clone {
     /// Opens the repository of the working directory for what is asked, and fetches what hydration needs from its remote.
     pub(super) fn open_for(asked: Asked, arguments: &Arguments) -> anyhow::Result<Self> {
         let clone = Self::fetched(arguments)?.with_settings(arguments)?;
+        if clone.is_cut_off() {
+            let text = "this clone has no remote, so it does not know the branches of the server";
+            output::warn(&Diagnostic::warning(text).hint("git remote add origin URL; git fetch origin"));
+        }
         doubted::doubt((&clone.repository, &clone.place), asked)?.iter().for_each(output::warn);
         Ok(clone)
     }
@@ -185,6 +190,12 @@ impl Clone {
     /// Whether it is a clone of another repository, and not the one that is pushed to.
     pub(super) fn has_remote(&self) -> bool {
         self.remote.is_some()
+    }
+
+    /// Whether it is a clone whose remote is gone: it has what hydration keeps beside branches, and is not a server's repository.
+    pub(super) fn is_cut_off(&self) -> bool {
+        let has_records = || self.repository.refs().is_ok_and(|refs| refs.get(RECORDS_REF).is_some());
+        self.remote.is_none() && !is_server(&self.repository) && has_records()
     }
 
     /// The branches that there are, at the remote or here.
@@ -405,11 +416,7 @@ impl Clone {
     /// Globs, since an exact refspec makes every fetch fail while the remote has no such ref.
     fn fetch(&mut self) -> anyhow::Result<()> {
         let Some(remote) = &self.remote else { return Ok(()) };
-        let branches = format!("+refs/heads/*:refs/remotes/{remote}/*");
-        let notes = format!("+{NOTES_REF}*:{NOTES_REF}*");
-        let refspecs = [branches.as_str(), "+refs/hydrate/*:refs/hydrate/*", &notes];
-        let fetched = in_the_way::fetch(&self.repository, remote, (&FETCH, &refspecs));
-        let warning = fetched.map_err(|error| {
+        let warning = fetch_all(&self.repository, remote).map_err(|error| {
             let error = anyhow::Error::from(error).context(format!("fetching from `{remote}`"));
             anyhow!("{error:#}\nhint: to use the last fetched state: --offline")
         })?;
@@ -430,6 +437,14 @@ fn refuse_hydrated(repository: &Repository, remote: &str) -> anyhow::Result<()> 
     bail!(WrongUse(format!(
         "`{remote}` has hydrated branches only, made here from {dry}\nhint: run it in a clone of {dry}"
     )))
+}
+
+/// Fetches the branches of a remote, and all that hydration keeps beside them. Answers a warning of what is in the way of that.
+pub(super) fn fetch_all(repository: &Repository, remote: &str) -> Result<Option<Diagnostic>, repo::Error> {
+    let branches = format!("+refs/heads/*:refs/remotes/{remote}/*");
+    let notes = format!("+{NOTES_REF}*:{NOTES_REF}*");
+    let refspecs = [branches.as_str(), "+refs/hydrate/*:refs/hydrate/*", &notes];
+    in_the_way::fetch(repository, remote, (&FETCH, &refspecs))
 }
 
 /// How we fetch: what we name and nothing that the user configured, so that no other ref is written or deleted.

@@ -5,12 +5,12 @@ use std::os::unix::fs::MetadataExt as _;
 use std::path::{Path, PathBuf};
 
 use anyhow::{Context as _, bail};
-use dry_files::diag::{printable, shell_path};
+use dry_files::diag::{printable, shell_path, shell_word};
 use go_yaml::{self as yaml, Mapping, Sequences, Value, emit_v3};
 
 use super::clone::{self, is_server};
 use super::every::Every;
-use super::{Outcome, WrongUse, config, output, platform};
+use super::{Outcome, WrongUse, config, output, platform, unpushed};
 use crate::history;
 use crate::history::BranchState;
 use crate::hydrate;
@@ -103,7 +103,28 @@ pub(super) fn install(arguments: &Arguments, json: bool) -> anyhow::Result<Outco
         return Err(WrongUse(format!("there is no remote `{}`: name another with --remote", arguments.remote)).into());
     }
     installer.client(&arguments.remote, &binary()?)?;
+    fetch(&repository, &arguments.remote, &mut installer)?;
     tell(&installer.steps(), json)
+}
+
+/// Fetches what the hook of a clone checks a push with.
+fn fetch(repository: &Repository, remote: &str, installer: &mut Installer<'_>) -> anyhow::Result<()> {
+    match clone::fetch_all(repository, remote) {
+        Ok(warning) => {
+            warning.iter().for_each(output::warn);
+            unpushed::keep(repository, remote)?.iter().for_each(output::warn);
+            installer.step(State::Done, format!("fetched the branches, settings and notes of {remote}"));
+        }
+        Err(error) => {
+            let why = error.to_string();
+            let why = why.lines().find(|line| !line.trim().is_empty()).unwrap_or_default();
+            let advice = format!("before the next push: git fetch {}", shell_word(remote));
+            let what =
+                format!("nothing was fetched from {remote}, so pushes are not checked as the server hydrates: {why}");
+            installer.advise(State::Note, what, advice);
+        }
+    }
+    Ok(())
 }
 
 /// Installs in the repository of a server.

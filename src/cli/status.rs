@@ -77,13 +77,16 @@ pub(super) fn run(arguments: &Arguments, json: bool) -> anyhow::Result<Outcome> 
         let screen = Screen::new(Some(&clone.repository));
         let problems: Vec<Diagnostic> =
             found.problems.iter().chain(&found.hidden).chain(&found.pinned).chain(&warning).cloned().collect();
-        let mut wrong = Wrong::new(arguments.all, unpushed::settings(&clone.repository)?.map(|id| id.to_string()));
+        let settings = unpushed::settings(&clone.repository)?;
+        let mut wrong = Wrong::new(arguments.all, settings.map(|id| id.to_string()));
         let here = Here {
             remote: clone.remote(),
             destinations: (!clone.has_remote()).then_some(&found.destinations[..]),
             is_offline,
             asks_why: !is_offline && !hides_failures,
             is_of_platform: clone.remote().is_none() && has_platform(&clone.repository),
+            unpushed: clone.remote().filter(|_| settings.is_some()),
+            is_cut_off: clone.is_cut_off(),
         };
         let branches = text(&found.branches, &here, &mut wrong, screen.paint());
         let unpushed: String = found.unpushed.iter().map(|unpushed| format!("{unpushed}\n")).collect();
@@ -180,6 +183,10 @@ struct Here<'a> {
     asks_why: bool,
     /// Whether a platform runs the server.
     is_of_platform: bool,
+    /// The remote, where the settings of this clone are not pushed to it.
+    unpushed: Option<&'a str>,
+    /// Whether it is a clone that lost its remote.
+    is_cut_off: bool,
 }
 
 fn text(branches: &[BranchStatus], here: &Here<'_>, wrong: &mut Wrong, paint: Paint) -> String {
@@ -222,6 +229,7 @@ fn text(branches: &[BranchStatus], here: &Here<'_>, wrong: &mut Wrong, paint: Pa
             false if here.is_offline => {
                 "newer than what was fetched of the records; to fetch them: git hydrate status".to_owned()
             }
+            _ if here.is_cut_off && status.state == BranchState::Missing => "not in this clone".to_owned(),
             _ => row::state(status, here.is_of_platform),
         };
         let behind = match &status.frozen {
@@ -247,7 +255,7 @@ fn text(branches: &[BranchStatus], here: &Here<'_>, wrong: &mut Wrong, paint: Pa
             let _ = writeln!(text, "  {}", paint.by(Style::Warning, &printable(&line)));
         }
         text.push_str(&inputs(status));
-        text.push_str(&cures::held(status));
+        text.push_str(&cures::held(status, here.unpushed));
         if !here.is_offline {
             text.push_str(&changed(status, paint));
         }

@@ -8,6 +8,7 @@ use super::row::short;
 use crate::argo::ref_of;
 use crate::history::{BranchState, BranchStatus};
 use crate::hydrate::HeldAlone;
+use crate::settings::SETTINGS_REF;
 
 /// What to do about a branch that no Application names any more: where the name that they have now is a slip, to correct that;
 /// where they are on another branch, first how they come back.
@@ -46,7 +47,18 @@ pub(super) fn unnamed(status: &BranchStatus) -> String {
 }
 
 /// Who goes on with what the settings `hold` and `frozen` keep as it is, and how.
-pub(super) fn held(status: &BranchStatus) -> String {
+///
+/// `unpushed` is the remote that does not have the settings of this clone.
+pub(super) fn held(status: &BranchStatus, unpushed: Option<&str>) -> String {
+    let is_kept = status.frozen.is_some() || !status.held.is_empty();
+    if let Some(remote) = unpushed.filter(|_| is_kept) {
+        let remote = shell_word(remote);
+        let says = "the settings of this clone say so, which are not pushed";
+        return match status.frozen.as_ref().and_then(|frozen| frozen.why.glob.as_ref()) {
+            Some(glob) => format!("  {says}; to end it: {}; git push {remote} {SETTINGS_REF}\n", to_thaw(glob)),
+            None => format!("  {says}: git push {remote} {SETTINGS_REF}\n"),
+        };
+    }
     if let Some(glob) = status.frozen.as_ref().and_then(|frozen| frozen.why.glob.as_ref()) {
         return format!("  an admin ends the freeze on the server: {}\n", to_thaw(glob));
     }

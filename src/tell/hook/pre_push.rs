@@ -3,7 +3,7 @@
 use std::collections::BTreeSet;
 use std::io::{IsTerminal as _, Read};
 
-use dry_files::diag::{Diagnostic, chain};
+use dry_files::diag::{Diagnostic, chain, shell_word};
 
 use super::STDIN_BYTES_MAX;
 use super::options::PrePush;
@@ -22,6 +22,7 @@ use crate::preview::{Against, Preview, PreviewedBranch};
 use crate::render::process::wall;
 use crate::render::{Machine, Renderers};
 use crate::repo::{Error, ObjectBuffer, ObjectId, Repository, object_id};
+use crate::settings::{SETTINGS_REF, UNPUSHED_REF};
 use crate::show::changes::{Changes, Detail, EnvironmentDiff, Form, text};
 use crate::show::{Console, Paint, Progress, wrap};
 
@@ -65,7 +66,7 @@ pub(crate) fn pre_push(repository: Repository, remote: &str, url: &str, stdin: i
         Err(error) => {
             console.print(&wrap(&format!("warning: this push is not checked: {}", chain(&error)), "  "));
             if matches!(error, HydrateError::SettingsMissing { .. }) {
-                console.print("hint: git fetch");
+                console.print(&format!("hint: git fetch {} '+refs/hydrate/*:refs/hydrate/*'", shell_word(remote)));
             }
             true
         }
@@ -91,6 +92,12 @@ fn check(
         Some(name) => settings_named::with_settings_of(repository, place, &name)?,
         None => (repository, place),
     };
+    if is_unpushed(&repository)? && !pushes_settings(&lines) {
+        let remote = shell_word(&remote);
+        console
+            .print("warning: the settings of this clone are not pushed: the server does not hydrate this push by them");
+        console.print(&format!("hint: to have the server use them: git push {remote} {SETTINGS_REF}"));
+    }
     // What the tags of the push lead to is shown with it.
     let tags = pushed_tags(&lines);
     let repository = tags.iter().fold(repository, |repository, (name, id)| repository.assuming(name, *id));
@@ -218,6 +225,17 @@ fn dry_remote(repository: &Repository, remote: &str, url: &str) -> Option<String
     let dry = heads::dry_remote(repository)?;
     let same_url = repository.config(&format!("remote.{dry}.url")).is_some_and(|known| known == url);
     (remote == dry || same_url).then_some(dry)
+}
+
+/// Whether the settings that count here were changed in this clone and are not on the server.
+fn is_unpushed(repository: &Repository) -> Result<bool, Error> {
+    let refs = repository.refs()?;
+    Ok(refs.get(UNPUSHED_REF).is_some_and(|ours| refs.get(SETTINGS_REF) == Some(ours)))
+}
+
+/// Whether the settings are among what is pushed.
+fn pushes_settings(lines: &str) -> bool {
+    lines.lines().any(|line| line.rsplitn(4, ' ').nth(1) == Some(SETTINGS_REF))
 }
 
 /// The commits that a forced push takes away: it is compared with the environments as they are, since that is what it undoes.
