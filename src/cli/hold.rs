@@ -18,7 +18,6 @@ use super::clone::{self, Clone};
 use super::{Outcome, WrongUse, check_owner, machine, output};
 use crate::argo::BranchName;
 use crate::discover::Discovery;
-use crate::history::before_change;
 use crate::hydrate::rollback::is_active;
 use crate::metadata::PROMOTIONS_REF;
 use crate::owners::policy;
@@ -164,7 +163,7 @@ pub(super) fn rollback(arguments: &RollbackArguments, json: bool) -> anyhow::Res
     let (at, is_found) = match &arguments.to {
         None if held.is_some() => (held.map_or(shown, |hold| hold.at), true),
         Some(text) => (target::find(&site.clone, &site.branch, tip, text)?, true),
-        None => match before_change(&site.clone.repository, &site.clone.place, (&site.branch, tip), names)? {
+        None => match target::before_change(&site.clone, (&site.branch, tip), names)? {
             Some(at) if names.is_empty() => (site.before_holds(at), true),
             Some(at) => (at, true),
             None => (shown, false),

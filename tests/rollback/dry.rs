@@ -255,3 +255,33 @@ fn where_there_is_no_such_commit_it_is_said_why() {
     let name = format!("rollback-prod-{}", &tips[2][..7]);
     assert!(said.contains(&format!("the branch `{name}` exists already\nhint: git branch -D {name}")), "{said}");
 }
+
+/// One that the API server takes, or refuses for its port.
+fn service(port: u32) -> String {
+    format!("apiVersion: v1\nkind: Service\nmetadata: {{name: web}}\nspec: {{ports: [{{port: {port}}}]}}\n")
+}
+
+#[test]
+fn what_the_api_server_refuses_is_passed_over_unless_it_is_named() {
+    let lab = Lab::new();
+    let server = lab.server();
+    let clone = crate::push::dry(&server, &["web"], &["prod"]);
+    clone.push().success();
+    let mut tips = Vec::new();
+    for port in [80, 90_000, 8080] {
+        clone.commit(&format!("port {port}"), &[("apps/web/prod/config.yaml", &service(port))]);
+        clone.push().success();
+        tips.push(tip(&server, PROD));
+    }
+    let passed = format!("{} is passed over: the API server refuses Service web of it", &tips[1][..7]);
+    let said = back(&clone, &["--dry-run"]).exits(1);
+    assert!(said.stdout.contains(&format!("{PROD}: to {} (", &tips[0][..7])), "{said:?}");
+    assert!(said.stderr.contains(&passed), "{said:?}");
+    let said = back(&clone, &["--dry-run", "--to", &tips[1]]).exits(1);
+    assert!(said.stdout.contains(&format!("{PROD}: to {} (", &tips[1][..7])), "{said:?}");
+    // On the server, too, and of an Application alone.
+    for more in [&[][..], &["--application", "web-prod"]] {
+        let said = server.hydrate(&[&["rollback", "prod", "--reason", "x", "--dry-run"], more].concat()).exits(1);
+        assert!(said.stdout.contains(&tips[0][..7]) && said.stderr.contains(&passed), "{said:?}");
+    }
+}

@@ -10,7 +10,7 @@ use super::apply::show;
 use super::target::{self, Target};
 use super::{RollbackArguments, Site};
 use crate::argo::BranchName;
-use crate::history::{Followed, RevisionKind, before_change};
+use crate::history::{Followed, RevisionKind};
 use crate::metadata::{DryCommit, REMOVAL_TRAILER, Trailers, back_to};
 use crate::owners::branch_records::{BranchRecords, RECORDS_REF};
 use crate::owners::heads::DryHead;
@@ -88,7 +88,7 @@ fn point(site: &Site, arguments: &RollbackArguments) -> anyhow::Result<Point> {
     let at = match (&arguments.to, held) {
         (Some(text), _) => Some(target::find(clone, branch, tip, text)?),
         (None, Some(held)) => Some(held),
-        (None, None) => before_change(&clone.repository, &clone.place, (branch, tip), names)?,
+        (None, None) => target::before_change(clone, (branch, tip), names)?,
     };
     let log = format!("git hydrate log {}", shell_word(branch.as_str()));
     let Some(at) = at else {

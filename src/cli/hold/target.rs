@@ -10,9 +10,17 @@ use super::super::clone::Clone;
 use super::super::log::date;
 use super::super::{WrongUse, commit_of, output};
 use super::when;
+use crate::apiserver::{Answer, Server, own_crds};
 use crate::argo::BranchName;
 use crate::history::{self, ActiveLine, Back, Count, Dry, Entry, History, Line, Selection};
-use crate::repo::{ObjectId, Repository};
+use crate::manifest::{self, Manifest, Source};
+use crate::owners::changed_objects::{directory_of, text_of};
+use crate::owners::policy::Policy;
+use crate::owners::standing::provenance_in;
+use crate::repo::publish::{HydratedTree, Listings};
+use crate::repo::{ObjectBuffer, ObjectId, Repository};
+use crate::settings::Validate;
+use crate::versions::Kubernetes;
 
 /// The commit to go back to that `text` means.
 pub(super) fn find(clone: &Clone, branch: &BranchName, tip: ObjectId, text: &str) -> anyhow::Result<ObjectId> {
@@ -38,6 +46,79 @@ pub(super) fn find(clone: &Clone, branch: &BranchName, tip: ObjectId, text: &str
             bail!(WrongUse(format!("{why}\nhint: {log} shows the commits to go back to")))
         }
     }
+}
+
+/// How many changes are passed over at most.
+const PASSED_MAX: usize = 20;
+
+/// The commit before the last change of an object of a branch, or of these Applications of it. One that brings objects back which the API
+/// server refuses is passed over, with a warning, where an earlier one does not.
+pub(super) fn before_change(
+    clone: &Clone,
+    (branch, tip): (&BranchName, ObjectId),
+    names: &[String],
+) -> anyhow::Result<Option<ObjectId>> {
+    let before = |tip| history::before_change(&clone.repository, &clone.place, (branch, tip), names);
+    let Some(first) = before(tip)? else { return Ok(None) };
+    let (mut at, mut passed) = (Some(first), Vec::new());
+    while let Some(id) = at.filter(|_| passed.len() < PASSED_MAX) {
+        let Some(object) = refused(clone, branch, (tip, id), names)? else { break };
+        passed.push((id.to_hex_with_len(7).to_string(), object));
+        at = before(id)?;
+    }
+    let Some(((id, object), all)) = passed.first().map(|first| (first, passed.len())) else { return Ok(at) };
+    let is_found = at.is_some() && all < PASSED_MAX;
+    let text = match (is_found, all) {
+        (false, _) => {
+            format!("{id} has objects that the API server refuses, such as {object}, and so has each commit before it")
+        }
+        (true, 1) => format!("{id} is passed over: the API server refuses {object} of it"),
+        (true, all) => format!(
+            "{all} commits are passed over, {id} and older ones: the API server refuses objects of each, such as {object}"
+        ),
+    };
+    let hint = if is_found { "to go there all the same: --to COMMIT" } else { "to name another commit: --to COMMIT" };
+    output::warn(&Diagnostic::warning(text).hint(hint));
+    Ok(if is_found { at } else { Some(first) })
+}
+
+/// An object that a commit has, not as the tip has it, and that the API server of the environment refuses.
+fn refused(
+    clone: &Clone,
+    branch: &BranchName,
+    (tip, at): (ObjectId, ObjectId),
+    names: &[String],
+) -> anyhow::Result<Option<String>> {
+    let buffer = ObjectBuffer::new(&clone.repository);
+    let settings = Policy::read(&clone.repository.refs()?, &buffer)?.settings;
+    let kubernetes = settings.kubernetes.of(branch, branch).copied().unwrap_or(Kubernetes::NEWEST);
+    let is_judged = settings.validate.of(branch, branch) != Some(&Validate::Off);
+    let Some(server) = Server::running(kubernetes, &settings).filter(|_| is_judged) else { return Ok(None) };
+    let (old, new) = (buffer.commit(tip)?.tree, buffer.commit(at)?.tree);
+    let listings = Listings::default();
+    let tree = HydratedTree::new(&buffer, &listings, new);
+    let names: Vec<&str> = names.iter().filter_map(|name| name.rsplit('/').next()).collect();
+    for change in buffer.diff_trees(old, new)? {
+        let Some(path) = directory_of(&change.path) else { continue };
+        if !names.is_empty() {
+            let found = provenance_in(&tree, &path)?.map(|found| found.applications).unwrap_or_default();
+            if !found.iter().any(|name| names.contains(&name.as_str())) {
+                continue;
+            }
+        }
+        let read = |file| -> anyhow::Result<Vec<Manifest>> {
+            let text = text_of(file, &buffer)?.unwrap_or_default();
+            Ok(manifest::read(&text, Source::Output(&change.path)).unwrap_or_default())
+        };
+        let (before, manifests) = (read(change.old)?, read(change.new)?);
+        let judge = server.judge(own_crds(&manifests));
+        let answers = server.answers(&judge, manifests.iter().filter(|manifest| !before.contains(manifest)));
+        let is_refused = |answer: &&Answer| answer.findings.iter().any(|said| said.finding.is_refusal());
+        if let Some(answer) = answers.iter().find(is_refused) {
+            return Ok(Some(printable(&answer.object.to_string())));
+        }
+    }
+    Ok(None)
 }
 
 /// The commit of an active branch, or of one directory of it, to go back to: of its first-parent line, by any author. That is the one that
