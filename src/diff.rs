@@ -39,7 +39,8 @@ use crate::manifest::{Manifest, encrypted};
 use crate::repo::shares::in_shares;
 pub(crate) use align::{Line, lines};
 pub(crate) use danger::{
-    Danger, Pruning, Remade, Severity, application_remade, application_removed, is_said_of_application, is_same_cluster,
+    Danger, Pruning, Remade, Severity, application_remade, application_removed, is_said_of_application,
+    is_same_cluster, outlives,
 };
 pub(crate) use image::{Image, ImageChange};
 pub(crate) use model::{Beside, OfProject};
@@ -103,6 +104,8 @@ pub(crate) struct ObjectDiff {
     pub moved_from: Option<usize>,
     /// Whether it is in another namespace than before, so that the cluster has a new one.
     pub is_recreated: bool,
+    /// Whether it stays in the cluster when its Application is deleted there, by what the object says itself.
+    pub outlives: bool,
     /// Whether SOPS encrypted values of it, as it is after the change.
     pub is_encrypted: bool,
 }
@@ -276,6 +279,7 @@ fn object(
         dangers: dangers.clone(),
         moved_from: pair.moved_from,
         is_recreated: pair.is_recreated,
+        outlives: pair.old.is_some_and(outlives),
         is_encrypted: pair.new.is_some_and(encrypted::is_sops_object),
         object,
         change,

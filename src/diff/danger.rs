@@ -101,7 +101,7 @@ use go_yaml::Value;
 
 pub(crate) use application::{is_said_of_application, is_same_cluster, removed as application_removed};
 pub(super) use around::Around;
-pub(crate) use pruning::Pruning;
+pub(crate) use pruning::{Pruning, outlives};
 pub(crate) use remade::{Remade, remade as application_remade};
 pub(crate) use severity::Severity;
 pub(crate) use what::What;

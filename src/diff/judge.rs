@@ -5,7 +5,7 @@
 
 use std::collections::HashMap;
 
-use super::danger::{Around, Danger, dangers, is_refused};
+use super::danger::{Around, Danger, dangers, is_refused, outlives};
 use super::model::{Beside, Model, Placed, Side};
 use super::pair::Pair;
 use super::{ObjectName, Pruning, Sides, renamed, restart};
@@ -100,6 +100,10 @@ fn judge<'a>(paths: &'a [Sides], pairs: &[Vec<Pair<'a>>], model: &'a Model<'a>) 
                 model,
             };
             let mut dangers = dangers(pair, &around);
+            if path.options.goes && pair.new.is_none() && pair.old.is_some_and(outlives) {
+                // Where it is not known whether Argo CD deletes the Application, the object stays all the same.
+                dangers.retain(|danger| danger.pruning != Some(Pruning::Unknown));
+            }
             dangers.iter_mut().for_each(|danger| danger.is_with_application = path.options.goes);
             let is_named = pair.new.is_some_and(|new| path.options.refused.contains(&ObjectName::of(new)));
             let is_refused = is_refused(&dangers, pair.new);

@@ -392,7 +392,7 @@ fn applications(paths: Vec<(PreviewedPath, Option<String>)>, known: &Known<'_>) 
 /// What goes with an Application that goes: none for one that stays, moves, or whose maker keeps it.
 fn goes(path: &PreviewedPath, objects: &[ObjectDiff]) -> Option<(ObjectName, Danger)> {
     let name = path.application.as_ref().filter(|_| is_going(path))?;
-    let removed = objects.iter().filter(|object| object.change == Change::Removed).count();
+    let removed = objects.iter().filter(|object| object.change == Change::Removed && !object.outlives).count();
     Some((application_object(name), diff::application_removed(removed, path.pruning)?))
 }
 

@@ -243,3 +243,37 @@ fn what_to_do_about_several_dangers_is_said_once_in_markdown_and_on_the_page_too
     let page = clone.file("page.html").expect("written");
     assert_eq!(page.matches(advice).count(), 1, "{page}");
 }
+
+#[test]
+fn what_outlives_its_application_is_not_counted_with_it() {
+    let kept = CLAIM.replace("name: data", "name: data, annotations: {argocd.argoproj.io/sync-options: Delete=false}");
+    let map = config_map("web", "one");
+    let definition = "apiVersion: apiextensions.k8s.io/v1\nkind: CustomResourceDefinition\nmetadata: {name: as.example.com}\n\
+                      spec: {group: example.com, scope: Namespaced, names: {plural: as, singular: a, kind: A}, versions: [{name: v1, \
+                      served: true, storage: true, schema: {openAPIV3Schema: {type: object}}}]}\n";
+    // What is removed, what is said of the Application, and the dangers.
+    let rows: [(&[&str], &str, &[&str]); 3] = [
+        (&[&kept], "its object stays and is no longer managed (a definition, `Delete=false` or Helm's `keep`)", &[]),
+        (
+            &[&map, &kept, definition],
+            "its object is deleted with it, by its resources finalizer; 2 others stay (a definition, `Delete=false` or Helm's `keep`)",
+            &["applicationRemoved"],
+        ),
+        (&[CLAIM], "its object is deleted with it, by its resources finalizer", &["removed", "applicationRemoved"]),
+    ];
+    for (objects, said, dangers) in rows {
+        let clone = clone();
+        let (file, text) = application("web", "dev");
+        let finalizer = "metadata:\n  finalizers: [resources-finalizer.argocd.argoproj.io]\n";
+        clone.commit("finalizer", &[(&file, &text.replace("metadata:\n", finalizer))]);
+        commit_web(&clone, &objects.iter().map(|object| (*object).to_owned()).collect::<Vec<_>>());
+        clone.push().success();
+        clone.commit("remove\n\nHydrate-Allow-Removal: environments/dev", &[(&file, "")]);
+        let shown = clone.hydrate(&["diff"]).exits(1).stdout;
+        assert!(shown.contains(said), "{said}: {shown}");
+        let shown = json(&clone, &[], 1);
+        let found = shown["environments"][0]["dangers"].as_array().cloned().unwrap_or_default();
+        let kinds: Vec<_> = found.iter().filter_map(|danger| danger["kind"].as_str()).collect();
+        assert_eq!(kinds, dangers, "{shown:#}");
+    }
+}

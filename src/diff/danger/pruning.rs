@@ -52,10 +52,9 @@ impl Pruning {
     /// Of an object that goes with its Application, `Delete` and Helm's `keep` decide; else `Prune`.
     pub(super) fn of(self, object: &Manifest) -> Self {
         let has = |option| has_sync_option(object, option);
-        let keeps = || text(object, &["metadata", "annotations", "helm.sh/resource-policy"]).trim() == "keep";
         match self {
             Pruning::Orphaned | Pruning::Left => self,
-            Pruning::Cascade if has("Delete=false") || keeps() => Pruning::Off,
+            Pruning::Cascade if outlives(object) => Pruning::Off,
             Pruning::Cascade if has("Delete=confirm") => Pruning::Confirmed,
             Pruning::Cascade => self,
             _ if has("Prune=false") => Pruning::Off,
@@ -64,6 +63,15 @@ impl Pruning {
             _ => self,
         }
     }
+}
+
+/// Whether an object stays in the cluster when its Application is deleted with its objects.
+///
+/// Reference: argo-cd 3.4 controller/appcontroller.go `shouldBeDeleted`.
+pub(crate) fn outlives(object: &Manifest) -> bool {
+    let is_definition = object.group() == "apiextensions.k8s.io" && object.kind() == "CustomResourceDefinition";
+    let keeps = || text(object, &["metadata", "annotations", "helm.sh/resource-policy"]).trim() == "keep";
+    is_definition || has_sync_option(object, "Delete=false") || keeps()
 }
 
 /// What Argo CD does, as a sentence.

@@ -3,6 +3,9 @@
 use crate::diff::{Change, ObjectDiff, Pruning, is_same_cluster};
 use crate::preview::{End, FormerApplication, PreviewedPath};
 
+/// What an object is, or has, that stays when its Application is deleted.
+const OUTLIVES: &str = "a definition, `Delete=false` or Helm's `keep`";
+
 /// In a sentence; none for a path that the same Application writes to, or where nothing is known. `before` is how many objects
 /// it had.
 ///
@@ -16,8 +19,9 @@ pub(super) fn of(path: &PreviewedPath, objects: &[ObjectDiff], before: usize) ->
         (Some(now), Some(_)) if leaves => Some(left(former, now.as_str(), path.pruning)),
         (Some(now), Some(_)) => Some(renamed(former, now.as_str(), (path.pruning, before))),
         _ => {
-            let removed = objects.iter().filter(|object| object.change == Change::Removed).count();
-            removed_text(former, (path.pruning, removed))
+            let removed = objects.iter().filter(|object| object.change == Change::Removed);
+            let (kept, gone): (Vec<_>, Vec<_>) = removed.partition(|object| object.outlives);
+            removed_text(former, path.pruning, (gone.len(), kept.len()))
         }
     }
 }
@@ -48,13 +52,26 @@ fn kept(former: &FormerApplication) -> Option<String> {
     }
 }
 
-fn removed_text(former: &FormerApplication, (pruning, removed): (Pruning, usize)) -> Option<String> {
+/// What becomes of the objects that go in git: so many, beside those that stay by what they say themselves.
+fn removed_text(former: &FormerApplication, pruning: Pruning, (removed, kept_alone): (usize, usize)) -> Option<String> {
     if let Some(kept) = kept(former) {
         return Some(match former.end {
             End::Stays => format!("{kept}: Argo CD says that its path does not exist, and leaves what runs as it is"),
             _ => kept,
         });
     }
+    // Where all stay by what the Application says, it is not said that some of them say so too.
+    let deletes = matches!(pruning, Pruning::Cascade | Pruning::Confirmed);
+    let (removed, beside) = match (removed, kept_alone) {
+        (removed, kept) if !deletes => (removed + kept, String::new()),
+        (removed, 0) => (removed, String::new()),
+        (0, 1) => return Some(format!("{}its object stays and is no longer managed ({OUTLIVES})", start(former))),
+        (0, kept) => {
+            return Some(format!("{}its {kept} objects stay and are no longer managed ({OUTLIVES})", start(former)));
+        }
+        (removed, 1) => (removed, format!("; another one stays ({OUTLIVES})")),
+        (removed, kept) => (removed, format!("; {kept} others stay ({OUTLIVES})")),
+    };
     let (objects, stay, are) = match removed {
         0 => return None,
         1 => ("its object".to_owned(), "stays", "is"),
@@ -67,7 +84,7 @@ fn removed_text(former: &FormerApplication, (pruning, removed): (Pruning, usize)
         Pruning::Confirmed => format!("{objects} {are} deleted when somebody confirms it (`Delete=confirm`)"),
         Pruning::Automatic | Pruning::Manual | Pruning::Left | Pruning::Unknown => return None,
     };
-    Some(format!("{}{what}", start(former)))
+    Some(format!("{}{what}{beside}", start(former)))
 }
 
 /// What becomes of objects in the cluster where an Application of another name does not deploy to.
