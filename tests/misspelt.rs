@@ -442,3 +442,21 @@ fn a_set_without_a_name_makes_nothing_and_is_told_so() {
     let said = told(&clone, SET, &without);
     assert!(said.contains("ApplicationSet without a name makes no Applications: `metadata.name` is missing"), "{said}");
 }
+
+#[test]
+fn an_environment_under_a_misspelt_name_is_compared_with_the_one_that_was_meant() {
+    let lab = Lab::new();
+    let server = lab.server();
+    let clone = crate::push::dry(&server, &["web"], &["dev", "prod"]);
+    let ingress = |host: &str| format!("{}---\n{}", config_map("web", "one"), config_map("host", host));
+    for env in ["dev", "prod"] {
+        let file = format!("apps/web/{env}/config.yaml");
+        clone.commit("host", &[(&file, &ingress(&format!("web.{env}.example.com")))]);
+    }
+    clone.push().success();
+    let (file, text) = application("web", "prod");
+    clone.commit("slip", &[(&file, &text.replace("environments/prod", "environments/prd"))]);
+    let told = clone.hydrate(&["diff"]).exits(1).stdout;
+    assert!(told.contains("environments/prd   new, like environments/prod: "), "{told}");
+    assert!(told.contains("  nothing differs from environments/prod\n") && !told.contains("prd.example.com"), "{told}");
+}

@@ -5,7 +5,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use dry_files::path::RepoPath;
 
 use super::LikeBranch;
-use crate::argo::{Application, BranchName};
+use crate::argo::{Application, BranchName, is_near_branch};
 use crate::diff::Words;
 use crate::hydrate::dry_tree::DryTrees;
 use crate::hydrate::make::branch::Branch;
@@ -85,6 +85,21 @@ impl<'t> Counterparts<'t> {
     }
 }
 
+/// The branch that was probably meant, with the manifests that it has: no word of them is replaced by a slip.
+fn as_it_is(
+    new: &FutureBranch<'_>,
+    meant: &FutureBranch<'_>,
+    buffer: &ObjectBuffer<'_>,
+) -> Result<Option<LikeBranch>, Error> {
+    let mut manifests = BTreeMap::new();
+    for one in &new.applications {
+        let text = meant.manifest(&one.sync_path, buffer)?;
+        manifests.extend(text.map(|text| (one.sync_path.clone(), text)));
+    }
+    let like = LikeBranch { branch: meant.name.clone(), words: None, others: Vec::new(), manifests };
+    Ok(Some(like).filter(|like| !like.manifests.is_empty()))
+}
+
 /// The branch with counterparts of at least half of the Applications of a new one: of those with the most, the one that is
 /// most alike, and of these the first that is not called after production.
 pub(super) fn like(
@@ -92,6 +107,10 @@ pub(super) fn like(
     all: &[FutureBranch<'_>],
     buffer: &ObjectBuffer<'_>,
 ) -> Result<Option<LikeBranch>, Error> {
+    let is_near = |other: &&FutureBranch<'_>| is_near_branch(new.name.as_str(), other.name.as_str());
+    if let Some(near) = all.iter().filter(|other| !other.is_new).find(is_near) {
+        return as_it_is(new, near, buffer);
+    }
     let known: Vec<Counterparts<'_>> =
         all.iter().filter(|other| !other.is_new).map(|other| Counterparts::new(new, other)).collect();
     let most = known.iter().map(|one| one.pairs.len()).max().unwrap_or_default();
