@@ -320,7 +320,11 @@ fn no_json() -> anyhow::Error {
 /// The command whose name is close to a word that is not one.
 fn close_command(word: &str) -> Option<String> {
     let command = Arguments::command();
-    let names = command.get_subcommands().filter(|known| !known.is_hide_set()).map(clap::Command::get_name);
+    close_name(command.get_subcommands().filter(|known| !known.is_hide_set()).map(clap::Command::get_name), word)
+}
+
+/// The one of these names that a word was probably meant to be.
+fn close_name<'n>(names: impl Iterator<Item = &'n str>, word: &str) -> Option<String> {
     let likeness = |name: &&str| strsim::damerau_levenshtein(name, word);
     let closest = names.min_by_key(likeness).filter(|name| likeness(name) <= 2 && likeness(name) * 2 < name.len());
     closest.filter(|name| *name != word).map(str::to_owned)

@@ -25,7 +25,7 @@ pub(crate) use explain::{
     line_of_field, objects,
 };
 pub(crate) use foreign::{ForeignBranch, foreign};
-pub(crate) use log::{Count, Dry, Entry, History, PathChange, Selection, is_hydrated};
+pub(crate) use log::{Count, Dry, Entry, History, PathChange, Selection, applications_at, is_hydrated};
 pub(crate) use recomputed::recompute;
 pub(crate) use status::{
     BranchState, BranchStatus, Followed, Promotion, Restorable, RevisionKind, Surveyed, problems, status, surveyed,

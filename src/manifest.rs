@@ -23,7 +23,7 @@ pub(crate) use read::{NULL_ITEM, parts, read_until};
 pub use read::{Source, read};
 pub(crate) use scope::{defined_scope, is_cluster_kind, is_cluster_scoped, is_likely_of_cluster};
 pub(crate) use tabs::unreadable;
-pub(crate) use tally::{ChangedObjects, ObjectCounts};
+pub(crate) use tally::{ChangedObjects, ObjectCounts, RenamedApplication};
 pub(crate) use tally::{Tally, plain_secrets, plain_secrets_in};
 
 /// One Kubernetes object: a mapping whose `kind` is a string that is not empty.

@@ -262,3 +262,25 @@ fn a_push_whose_later_commit_fails_reads_what_the_earlier_one_did() {
         assert!(!push.contains("removed"), "{push}");
     });
 }
+
+#[test]
+fn each_object_counts_whose_name_the_api_server_completes() {
+    let lab = Lab::new();
+    let clone = dry(&lab.server(), &["web"], &["dev"]);
+    let jobs = |count: usize, image: &str| {
+        let job = format!(
+            "apiVersion: batch/v1\nkind: Job\nmetadata: {{generateName: job-}}\nspec: {{template: {{spec: {{restartPolicy: Never, \
+             containers: [{{name: a, image: 'app:{image}'}}]}}}}}}\n"
+        );
+        vec![job; count].join("---\n") + "---\n" + &config_map("web", "x")
+    };
+    clone.commit("seven", &[(CONFIG, &jobs(7, "1"))]);
+    assert_eq!(line(&told(&clone)), "1 of 1 manifests changed: 8 objects added");
+    for (count, image, expected) in [(7, "2", "7 objects added, 7 removed"), (3, "2", "4 objects removed")] {
+        clone.commit("fewer", &[(CONFIG, &jobs(count, image))]);
+        clone.git(&["fetch", "-q"]);
+        let shown = clone.hydrate(&["diff", "--stat"]).exits(1).stdout;
+        assert!(shown.contains(expected), "{shown}");
+        assert_eq!(line(&told(&clone)), format!("1 of 1 manifests changed: {expected}"));
+    }
+}

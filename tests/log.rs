@@ -255,3 +255,42 @@ fn the_last_part_of_a_branch_is_the_branch_beside_a_tag_of_that_name() {
         repo.hydrate(&["explain", "configmap/web", "prod"]).success();
     }
 }
+
+#[test]
+fn an_application_with_another_name_is_told_of_and_found_by_both() {
+    let lab = Lab::new();
+    let (server, clone, _) = history(&lab);
+    let (file, text) = crate::push::application("web", "prod");
+    clone.commit("rename", &[(&file, &text.replace("name: web-prod", "name: shop-prod"))]);
+    let told = clone.push().success().remote().join("\n");
+    assert!(told.contains("\nweb-prod has another name now: shop-prod\n"), "{told}");
+    for name in ["web-prod", "shop-prod", "argocd/shop-prod"] {
+        let entries = log(&server, &["--application", name, "-n", "1"]);
+        assert_eq!(subjects(&entries), ["rename"], "{name}");
+        let renamed = &entries[0]["objects"]["renamedApplications"];
+        assert_eq!(*renamed, serde_json::json!([{"path": "web", "from": ["web-prod"], "to": ["shop-prod"]}]));
+    }
+    let text = server.hydrate(&["log", "prod", "-n1"]).success().stdout;
+    assert!(text.ends_with("    web-prod has another name now: shop-prod\n"), "{text}");
+    // Of others nothing is said of it.
+    assert!(!server.hydrate(&["log", "dev"]).success().stdout.contains("another name"));
+}
+
+#[test]
+fn an_application_that_was_never_there_is_an_error() {
+    let lab = Lab::new();
+    let (server, clone, _) = history(&lab);
+    for repo in [&server, &clone] {
+        let told = repo.hydrate(&["log", "--application", "web-prd"]).exits(2).stderr;
+        assert!(
+            told.contains("no commit here changes an Application `web-prd`\nhint: did you mean `web-prod`?"),
+            "{told}"
+        );
+        let told = repo.hydrate(&["log", "--application", "nosuch", "--json"]).exits(2).stderr;
+        assert!(told.contains("hint: there are api-dev, api-prod, web-dev, web-prod"), "{told}");
+    }
+    // One that is gone was there.
+    clone.commit("go", &[(&crate::push::application("web", "dev").0, "")]);
+    clone.push().success();
+    assert!(!log(&server, &["--application", "web-dev"]).is_empty());
+}

@@ -1,12 +1,13 @@
 //! `git hydrate log [BRANCH]`: hydrated history with the dry commits behind it.
 
+use std::collections::BTreeSet;
 use std::fmt::Write as _;
 
 use anyhow::{Context as _, bail};
 
 use super::clone::{self, Clone};
 use super::screen::Screen;
-use super::{NO_BRANCH, Outcome, WrongUse, output};
+use super::{NO_BRANCH, Outcome, WrongUse, close_name, output};
 use crate::diff::{self, Change, ObjectDiff};
 use crate::history;
 use crate::history::{Entry, History, Line, PathChange, Selection};
@@ -15,7 +16,7 @@ use crate::repo::{ObjectId, Repository};
 use crate::show::causes;
 use crate::show::changes::{Mark, rows};
 use crate::show::{GONE_MAX, Paint, Style};
-use dry_files::diag::more::line_of_more;
+use dry_files::diag::more::{line_of_more, listed};
 use dry_files::diag::{one_line, printable};
 use dry_files::path::RepoPath;
 
@@ -78,8 +79,9 @@ pub(super) fn run(arguments: &Arguments, json: bool) -> anyhow::Result<Outcome> 
     let time = |option: &str, text: &Option<String>| -> anyhow::Result<Option<i64>> {
         text.as_ref().map(|text| seconds(&clone.repository, option, text)).transpose()
     };
+    let last_part = |name: &String| name.rsplit('/').next().unwrap_or_default().to_owned();
     let selection = Selection {
-        applications: arguments.application.clone(),
+        applications: arguments.application.iter().map(last_part).collect(),
         paths,
         author: arguments.author.clone(),
         since: time("since", &arguments.since)?,
@@ -94,8 +96,12 @@ pub(super) fn run(arguments: &Arguments, json: bool) -> anyhow::Result<Outcome> 
     }
     clone.warn_of_deleted(lines.iter().map(|line| line.name.as_str()), arguments.clone.offline)?;
     let several = lines.len() > 1;
+    let (tips, names) = (lines.iter().map(|line| line.tip).collect::<Vec<_>>(), selection.applications.clone());
     let history = History::open(&clone.repository, &clone.place, lines, selection)?;
-    let entries = history.take(arguments.max_count.unwrap_or(usize::MAX));
+    let mut entries = history.take(arguments.max_count.unwrap_or(usize::MAX)).peekable();
+    if entries.peek().is_none() && arguments.max_count != Some(0) {
+        refuse_unknown(&clone, &tips, &names)?;
+    }
     if json {
         let entries = entries.collect::<Result<Vec<_>, _>>()?;
         output::print_json_list("commits", &entries)?;
@@ -106,6 +112,28 @@ pub(super) fn run(arguments: &Arguments, json: bool) -> anyhow::Result<Outcome> 
     screen.show_all(entries.enumerate().map(|(index, entry)| layout.part(index, &entry?)))?;
     Ok(Outcome::Done)
 }
+
+/// Refuses a name that no Application of these commits has, once nothing was found of it in the commits below them either.
+fn refuse_unknown(clone: &Clone, tips: &[ObjectId], names: &[String]) -> anyhow::Result<()> {
+    let mut known = BTreeSet::new();
+    if names.is_empty() {
+        return Ok(());
+    }
+    let others = history::lines(&clone.repository, &clone.place)?.into_iter().map(|line| line.tip);
+    for tip in tips.iter().copied().chain(others).collect::<BTreeSet<_>>() {
+        known.extend(history::applications_at(&clone.repository, tip)?);
+    }
+    let Some(unknown) = names.iter().find(|name| !known.contains(*name)) else { return Ok(()) };
+    let hint = match close_name(known.iter().map(String::as_str), unknown) {
+        Some(near) => format!("\nhint: did you mean `{}`?", printable(&near)),
+        None if known.is_empty() => String::new(),
+        None => format!("\nhint: there are {}", listed(known.iter().map(|name| printable(name)), NAMED_MAX)),
+    };
+    bail!(WrongUse(format!("no commit here changes an Application `{}`{hint}", printable(unknown))))
+}
+
+/// How many Applications are named.
+const NAMED_MAX: usize = 10;
 
 /// How entries are shown.
 struct Layout<'a> {
@@ -277,6 +305,9 @@ fn block(entry: &Entry, several: bool, paint: Paint) -> String {
     }
     for change in &entry.changed {
         let _ = writeln!(text, "    {}", path(change));
+    }
+    for renamed in &entry.objects.applications {
+        let _ = writeln!(text, "    {}", printable(&renamed.to_string()));
     }
     for gone in entry.objects.gone.iter().take(GONE_MAX) {
         let _ = writeln!(text, "    {}", printable(&gone.to_string()));

@@ -1,6 +1,6 @@
 //! Hydrated history as people ask for it: what each commit changed, and which dry commit is behind it.
 
-use std::collections::{BTreeMap, VecDeque};
+use std::collections::{BTreeMap, BTreeSet, VecDeque};
 use std::fmt;
 
 use serde::Serialize;
@@ -11,7 +11,7 @@ use crate::argo::BranchName;
 use crate::manifest::{ChangedObjects, ObjectCounts, Tally};
 use crate::metadata::NOTES_REF;
 use crate::metadata::{DryCommit, Rollback, Time, Trailers, read_note, reason_of};
-use crate::owners::changed_objects::{directory_of, text_of};
+use crate::owners::changed_objects::{directory_of, renamed_applications, text_of};
 use crate::owners::error::HydrateError;
 use crate::owners::failures::{FAILURES_REF, Failure, Failures};
 use crate::owners::files::METADATA;
@@ -160,6 +160,20 @@ pub(crate) fn is_hydrated(repository: &Repository, tip: ObjectId) -> Result<bool
     let buffer = ObjectBuffer::new(repository);
     let commit = buffer.commit(tip)?;
     Ok(nearest(&commit, &buffer, |_| true)?.is_some() || recorded(&buffer, commit.tree)?.is_some())
+}
+
+/// The names of the Applications that the files of a hydrated commit name.
+pub(crate) fn applications_at(repository: &Repository, tip: ObjectId) -> Result<BTreeSet<String>, HydrateError> {
+    let buffer = ObjectBuffer::new(repository);
+    let listings = Listings::default();
+    let commit = buffer.commit(tip)?;
+    let tree = HydratedTree::new(&buffer, &listings, commit.tree);
+    let mut names = BTreeSet::new();
+    for file in buffer.diff_trees(buffer.empty_tree_id(), commit.tree)? {
+        let Some(path) = directory_of(&file.path) else { continue };
+        names.extend(provenance_in(&tree, &path)?.map(|found| found.applications).unwrap_or_default());
+    }
+    Ok(names)
 }
 
 /// The dry commit that the files at the root of a hydrated branch name.
@@ -455,7 +469,11 @@ impl<'a> History<'a> {
                 break;
             }
         }
-        let counted = tally.finish();
+        let mut counted = tally.finish();
+        if self.count == Count::All {
+            counted.applications = renamed_applications(&self.buffer, base, commit.tree)?;
+            counted.applications.retain(|one| self.selection.wants(&one.path, &[&one.from[..], &one.to].concat()));
+        }
         for change in &mut changed {
             let counts = RepoPath::new(&change.path).ok().and_then(|path| counted.paths.get(&path)).copied();
             change.objects = change.objects.map(|_| counts.unwrap_or_default());
@@ -510,7 +528,9 @@ impl Iterator for History<'_> {
         loop {
             match self.advance() {
                 Ok(Some(entry)) => {
-                    let is_selected = self.selection.is_everything() || !entry.changed.is_empty();
+                    let is_selected = self.selection.is_everything()
+                        || !entry.changed.is_empty()
+                        || !entry.objects.applications.is_empty();
                     if is_selected && self.selection.admits(&entry) {
                         return Some(Ok(entry));
                     }

@@ -75,6 +75,26 @@ pub struct ChangedObjects {
     /// How many objects have another name only.
     #[serde(default, skip_serializing_if = "is_zero")]
     pub renamed: usize,
+    /// The Applications that have another name, and write to the path that they wrote to.
+    #[serde(default, rename = "renamedApplications", skip_serializing_if = "Vec::is_empty")]
+    pub applications: Vec<RenamedApplication>,
+}
+
+/// An Application that has another name than before.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct RenamedApplication {
+    /// The destination path that both write to.
+    pub path: RepoPath,
+    /// Its name before; of several, all.
+    pub from: Vec<String>,
+    /// Its name now.
+    pub to: Vec<String>,
+}
+
+impl fmt::Display for RenamedApplication {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{} has another name now: {}", self.from.join(", "), self.to.join(", "))
+    }
 }
 
 #[expect(clippy::trivially_copy_pass_by_ref, reason = "serde asks by reference")]
@@ -177,7 +197,7 @@ impl Tally {
         for (left, others) in [(&mut was, new), (&mut is, old)] {
             if !left.is_empty() && !others.is_empty() {
                 let (there, before) = (identities(others, number), left.len());
-                left.retain(|one| !there.contains(&one.identity));
+                left.retain(|one| one.identity.content.is_some() || !there.contains(&one.identity));
                 changed += before - left.len();
             }
         }
@@ -213,7 +233,7 @@ impl Tally {
         let renamed = renamed.into_iter().map(|(was, now)| named(was, Some(now.identity.key.name)));
         let gone = old.into_iter().map(|gone| named(gone, None)).chain(renamed).take(GONE_MAX).collect();
         let paths = paths.iter().map(|(path, _)| path.clone()).zip(by_path).collect();
-        ChangedObjects { counts, gone, renamed: renamed_count, paths }
+        ChangedObjects { counts, gone, renamed: renamed_count, paths, applications: Vec::new() }
     }
 }
 
@@ -273,12 +293,14 @@ fn seen(documents: &[&[u8]], path: Where<'_>) -> Option<Vec<Sighting>> {
     Some(each_once(seen?.into_iter().flatten()))
 }
 
-/// Of those that are one object the last, as in a cluster; in their order.
+/// Of those that are one object the last, as in a cluster; in their order. The API server makes an object of each whose name it completes.
 fn each_once(seen: impl Iterator<Item = Sighting>) -> Vec<Sighting> {
     let mut last: Vec<Option<Sighting>> = Vec::new();
     let mut known: HashMap<Identity, usize> = HashMap::new();
     for one in seen {
-        if let Some(earlier) = known.insert(one.identity.clone(), last.len()).and_then(|index| last.get_mut(index)) {
+        if one.identity.content.is_none()
+            && let Some(earlier) = known.insert(one.identity.clone(), last.len()).and_then(|index| last.get_mut(index))
+        {
             *earlier = None;
         }
         last.push(Some(one));

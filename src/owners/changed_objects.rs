@@ -1,7 +1,8 @@
 //! Which objects differ between two trees of hydrated branches.
 
-use crate::manifest::{ChangedObjects, Tally};
-use crate::owners::files::MANIFEST;
+use crate::manifest::{ChangedObjects, RenamedApplication, Tally};
+use crate::metadata::Provenance;
+use crate::owners::files::{MANIFEST, METADATA};
 use crate::repo::{Error, Mode, ObjectBuffer, ObjectId};
 use dry_files::path::RepoPath;
 
@@ -60,5 +61,38 @@ pub(crate) fn changed_objects(
             tally.add(&path, &old, &new);
         }
     }
-    Ok(tally.finish())
+    Ok(ChangedObjects { applications: renamed_applications(buffer, old, new)?, ..tally.finish() })
+}
+
+/// How many directories are asked for another name.
+const RENAMES_MAX: usize = 200;
+
+/// The Applications that have another name in a tree than in the one before it, by what is written beside their manifests.
+///
+/// Errors: what differs cannot be read.
+pub(crate) fn renamed_applications(
+    buffer: &ObjectBuffer<'_>,
+    old: ObjectId,
+    new: ObjectId,
+) -> Result<Vec<RenamedApplication>, Error> {
+    if old == buffer.empty_tree_id() {
+        return Ok(Vec::new());
+    }
+    let directory = |file: &str| RepoPath::new(file.strip_suffix(METADATA)?.strip_suffix('/')?).ok();
+    let changes =
+        buffer.diff_trees(old, new)?.into_iter().filter(|change| change.old.is_some() && change.new.is_some());
+    let mut renamed = Vec::new();
+    for (path, change) in changes.filter_map(|change| Some((directory(&change.path)?, change))).take(RENAMES_MAX) {
+        let names = |file| -> Result<Vec<String>, Error> {
+            let text = text_of(file, buffer)?.unwrap_or_default();
+            let mut names = Provenance::read(&path, &text).map(|found| found.applications).unwrap_or_default();
+            names.sort();
+            Ok(names)
+        };
+        let (from, to) = (names(change.old)?, names(change.new)?);
+        if from != to && !from.is_empty() && !to.is_empty() {
+            renamed.push(RenamedApplication { path, from, to });
+        }
+    }
+    Ok(renamed)
 }

@@ -70,6 +70,7 @@ pub(crate) fn summary(report: &Report, wording: Wording) -> String {
         skipped(branch, &mut text);
         removed(branch, &mut text);
         gone(branch, &mut text);
+        renamed(branch, &mut text);
         given_up(branch, &mut text);
     }
     unchanged(&same, &mut text);
@@ -271,6 +272,15 @@ fn gone(branch: &BranchReport, text: &mut String) {
     if let Some(more) = line_of_more(objects.gone_count(), GONE_MAX, shown(&command)) {
         let _ = writeln!(text, "  {more}");
     }
+}
+
+/// A line for each Application that has another name than before.
+fn renamed(branch: &BranchReport, text: &mut String) {
+    let renamed = branch.objects.iter().flat_map(|objects| &objects.applications);
+    for one in renamed.clone().take(SHOWN_MAX) {
+        let _ = writeln!(text, "  {}", shown(&one.to_string()));
+    }
+    more(renamed.count(), text);
 }
 
 /// Counts what was left out of `count`.

@@ -3,6 +3,7 @@
 use super::branch::Branch;
 use super::manifest_of::manifest_of;
 use crate::manifest::{ChangedObjects, Tally};
+use crate::owners::changed_objects::renamed_applications;
 use crate::owners::snapshot::Snapshot;
 use crate::repo::{Error, ObjectBuffer, ObjectId};
 
@@ -24,7 +25,8 @@ pub(crate) fn changed(branch: &Branch, found: &Snapshot<'_>) -> Result<Option<Ch
             tally.add_within(path, branch.namespace(path), &text(&found.buffer, was), &text(&found.buffer, is));
         }
     }
-    Ok(Some(tally.finish()))
+    let applications = renamed_applications(&found.buffer, before, tip.tree)?;
+    Ok(Some(ChangedObjects { applications, ..tally.finish() }))
 }
 
 /// What cannot be read is written anew, so nothing is lost with it.
