@@ -466,7 +466,7 @@ fn every_command_names_the_parent() {
         apps.contains(&format!("web-dev  apps/web/dev -> web\n    charts/apps/templates/apps.yaml:6, {made_by}")),
         "{apps}"
     );
-    assert!(apps.ends_with("4 of 4 Applications hydrated from main\n"), "{apps}");
+    assert!(apps.ends_with("4 of 4 Applications hydrate from main, if they render: git hydrate check\n"), "{apps}");
     let apps = clone.hydrate(&["apps", "--json", "--made-by", "root"]).success().stdout;
     let apps: serde_json::Value = serde_json::from_str(&apps).expect("JSON");
     let first = serde_json::json!({

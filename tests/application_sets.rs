@@ -327,7 +327,10 @@ fn a_clone_lists_what_sets_make_of_its_own_branch() {
     let text = set("  goTemplate: true\n", &git, "{{ .path.basename }}").replace("{project: default}", &spec);
     repo.commit("A set", &[("apps/web/a.yaml", "a: b"), ("apps/api/a.yaml", "a: b"), ("set.yaml", &text)]);
     let told = repo.hydrate(&["apps"]).success();
-    assert!(told.stdout.ends_with("2 of 2 Applications hydrated from main\n"), "{told:?}");
+    assert!(
+        told.stdout.ends_with("2 of 2 Applications hydrate from main, if they render: git hydrate check\n"),
+        "{told:?}"
+    );
 }
 
 #[test]

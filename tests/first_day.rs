@@ -387,7 +387,7 @@ fn applications_that_cannot_go_anywhere_are_not_counted_as_hydrated() {
         .success();
     clone.commit("a slip", &[]);
     let told = clone.hydrate(&["apps"]).stdout;
-    assert!(told.ends_with("4 of 6 Applications hydrated from main\n"), "{told}");
+    assert!(told.ends_with("4 of 6 Applications hydrate from main, if they render: git hydrate check\n"), "{told}");
     let told = clone.hydrate(&["diff", "--worktree"]).exits(1).stdout;
     assert!(!told.contains("fails to render"), "{told}");
 }

@@ -161,7 +161,10 @@ fn single_applications_go_back_and_the_others_go_on() {
         assert!(planned.contains("\"held\": \"outage\""), "{planned}");
         let listed = clone.hydrate(&["apps"]).success().stdout;
         assert!(listed.contains(&format!("    not hydrated: held at {}: outage\n", &first[..7])), "{listed}");
-        assert!(listed.contains("3 of 4 Applications hydrated from main\n"), "{listed}");
+        assert!(
+            listed.contains("3 of 4 Applications hydrate from main, if they render: git hydrate check\n"),
+            "{listed}"
+        );
         hold(server, "").success();
         assert_eq!(value(server, "environments/prod:web"), "three");
         assert!(!metadata(PROD).contains("behind"));

@@ -424,7 +424,7 @@ fn a_clone_makes_the_commit_that_the_server_makes() {
     let why = clone.hydrate(&["explain", &format!("{PROD}:web/manifest.yaml")]).success().stdout;
     assert!(why.contains(FILE) && why.contains(&two[..7]), "{why}");
     let apps = clone.hydrate(&["apps"]).success().stdout;
-    assert!(apps.contains("2 of 2 Applications hydrated from main"), "{apps}");
+    assert!(apps.contains("2 of 2 Applications hydrate from main, if they render: git hydrate check"), "{apps}");
     clone.hydrate(&["verify"]).success();
 }
 

@@ -237,7 +237,7 @@ impl<'a> Alike<'a> {
         let diagnostic = application.tells(diagnostic);
         let diagnostic = match (self.first.is_without_namespace(), finding.reason) {
             (true, _) => diagnostic.hint(NAMESPACE_FOR_ALL),
-            (false, Reason::NotServed) if is_of_template && finding.rule != UNTYPED => diagnostic.hint(CHOSEN),
+            (false, Reason::NotServed) if is_of_template && is_of_version(finding) => diagnostic.hint(CHOSEN),
             (false, _) => diagnostic,
         };
         Sentence {
@@ -249,4 +249,9 @@ impl<'a> Alike<'a> {
             objects: self.objects,
         }
     }
+}
+
+/// Whether a type is refused for its version, which a template may choose, and not for a kind that is a slip or missing.
+fn is_of_version(finding: &Finding) -> bool {
+    finding.rule != UNTYPED && !finding.field.ends_with("kind")
 }

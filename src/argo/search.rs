@@ -132,10 +132,10 @@ impl Patterns {
         !self.0.iter().any(|pattern| pattern.takes_away) && self.matches(unlikely)
     }
 
-    /// Whether all names are meant that begin with `before` and end with `after`, or none of them; none where what is between decides.
-    /// They have no `/`.
-    pub(super) fn take_between(&self, before: &str, after: &str) -> Option<bool> {
-        let mut may = self.0.iter().filter(|pattern| pattern.of_names.may_be(before, after));
+    /// Whether all names are meant that begin with `before` and end with `after`, and have the texts of `within` between, or none of them;
+    /// none where what else is between decides. They have no `/`.
+    pub(super) fn take_between(&self, (before, after): (&str, &str), within: &[&str]) -> Option<bool> {
+        let mut may = self.0.iter().filter(|pattern| pattern.of_names.may_be((before, after), within));
         if self.only_take_away() {
             return may.next().is_none().then_some(true);
         }
@@ -183,14 +183,19 @@ impl OfNames {
         }
     }
 
-    /// Whether a name may be one that begins with `before` and ends with `after`.
-    fn may_be(&self, before: &str, after: &str) -> bool {
+    /// Whether a name may be one that begins with `before` and ends with `after`, and has the texts of `within` between.
+    fn may_be(&self, (before, after): (&str, &str), within: &[&str]) -> bool {
         let begin = |one: &str, other: &str| one.starts_with(other) || other.starts_with(one);
         let end = |one: &str, other: &str| one.ends_with(other) || other.ends_with(one);
         match self {
             Self::Nothing => before.is_empty() && after.is_empty(),
             Self::Only(name) => {
-                name.len() >= before.len() + after.len() && name.starts_with(before) && name.ends_with(after)
+                let between = name.strip_prefix(before).and_then(|rest| rest.strip_suffix(after));
+                let mut rest = between;
+                for text in within {
+                    rest = rest.and_then(|rest| rest.split_once(text)).map(|(_, rest)| rest);
+                }
+                rest.is_some()
             }
             Self::Between(first, last) => begin(first, before) && end(last, after),
         }
@@ -322,7 +327,7 @@ resources:
         ];
         for (list, before, after, expected) in rows {
             let patterns = Patterns::new(*list).expect("good patterns");
-            assert_eq!(patterns.take_between(before, after), *expected, "{list:?} {before} {after}");
+            assert_eq!(patterns.take_between((before, after), &[]), *expected, "{list:?} {before} {after}");
         }
     }
 

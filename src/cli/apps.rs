@@ -134,7 +134,10 @@ fn text(listed: &Listed, is_gone: bool) -> String {
     let hydrated = listed.applications.iter().filter(is_hydrated).count();
     let (all, dry_branch) = (listed.applications.len(), printable(&listed.dry_branch));
     let _ = match is_gone {
-        false => writeln!(text, "{hydrated} of {all} Applications hydrated from {dry_branch}"),
+        false => writeln!(
+            text,
+            "{hydrated} of {all} Applications hydrate from {dry_branch}, if they render: git hydrate check"
+        ),
         true => writeln!(
             text,
             "{hydrated} of {all} Applications hydrate from {dry_branch}, which does not exist: none is now"

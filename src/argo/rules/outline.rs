@@ -39,10 +39,12 @@ pub(super) enum Known<'f> {
     Absent,
     /// It depends on what a set makes.
     Open,
-    /// So does this: all of the template that is known are its first and its last text.
+    /// So does this: all of the template that is known are its texts.
     Template {
         before: &'f str,
         after: &'f str,
+        /// What is between its values, in order; empty where that is not the text of each.
+        within: Vec<&'f str>,
         /// Whether it counts as not empty.
         is_there: bool,
     },
@@ -87,7 +89,8 @@ impl<'f> Outline<'f> {
                 // A URL may have any `/`.
                 let is_url = path.last() == Some(&"server");
                 let (before, after) = if is_url { ("", "") } else { ends(text) };
-                Known::Template { before, after, is_there: self.has_all }
+                let within = if is_url { Vec::new() } else { within(text) };
+                Known::Template { before, after, within, is_there: self.has_all }
             }
             Some(text) => Known::Text(text),
             None => Known::Absent,
@@ -181,7 +184,7 @@ impl<'f> Known<'f> {
             // Patterns that only take away leave what is not there.
             Self::Absent => Some(patterns.only_take_away()),
             Self::Template { is_there: true, .. } if patterns.take_anything() => Some(true),
-            Self::Template { before, after, .. } => patterns.take_between(before, after),
+            Self::Template { before, after, within, .. } => patterns.take_between((before, after), within),
             Self::Open => None,
         }
     }
@@ -196,6 +199,29 @@ fn ends(template: &str) -> (&str, &str) {
         true => ("", ""),
         false => (before, after),
     }
+}
+
+/// The texts between the values of a template, where it has values alone, `{{name}}` or `{{.name}}`, and each text is there whatever they
+/// are.
+fn within(template: &str) -> Vec<&str> {
+    let Some((_, rest)) = template.split_once("{{") else { return Vec::new() };
+    let mut texts = Vec::new();
+    for part in rest.split("{{") {
+        let Some((value, text)) = part.split_once("}}") else { return Vec::new() };
+        let is_value = |c: char| c.is_ascii_alphanumeric() || matches!(c, '.' | '_' | '-' | '[' | ']');
+        let value = value.trim();
+        if value.is_empty() || value.starts_with('-') || !value.chars().all(is_value) || text.contains(['/', '{']) {
+            return Vec::new();
+        }
+        // `{{end}}` and its like end what is there sometimes.
+        if ["end", "else"].contains(&value) {
+            return Vec::new();
+        }
+        texts.push(text);
+    }
+    texts.pop();
+    texts.retain(|text| !text.is_empty());
+    texts
 }
 
 /// Whether some generator has a template of its own.
