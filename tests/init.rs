@@ -1,6 +1,6 @@
 //! The first minutes: `git hydrate init`, and what a repository without Applications is told.
 
-use crate::support::Lab;
+use crate::support::{Lab, Repo};
 
 #[test]
 fn the_example_hydrates_as_it_is() {
@@ -302,4 +302,26 @@ fn nothing_is_written_through_a_symbolic_link() {
         std::fs::remove_file(clone.path.join(link)).expect("removed");
     }
     clone.hydrate(&["init"]).success();
+}
+
+#[test]
+fn a_remote_whose_path_has_blanks_is_written_as_the_server_takes_it() {
+    let lab = Lab::new();
+    let server = lab.server();
+    let there = server.path.with_file_name("my server.git");
+    std::fs::rename(&server.path, &there).expect("moved");
+    let server = Repo::at(&lab, "my server.git");
+    server.hydrate(&["install", "--server", "."]).success();
+    let clone = server.clone_to("clone");
+    clone.hydrate(&["init"]).success();
+    let written = clone.file("applications/dev.yaml").expect("written");
+    assert!(written.contains("/my%20server.git"), "{written}");
+    clone.commit("Run hello in two environments", &[]);
+    let told = clone.push().success().remote().join("\n");
+    assert!(told.contains("1 of 1 manifests changed: 2 objects added"), "{told}");
+    // Written by hand, the pusher reads how it is written.
+    let text = clone.file("applications/dev.yaml").expect("there").replace("%20", " ");
+    clone.commit("blank", &[("applications/dev.yaml", &text)]);
+    let told = clone.push().remote().join("\n");
+    assert!(told.contains("hint: write each blank as `%20`: ") && told.contains("/my%20server.git"), "{told}");
 }

@@ -208,6 +208,9 @@ impl Mistake {
                 Some(name) if !name.is_empty() => format!("write `{name}`"),
                 _ => "write the name of a branch".to_owned(),
             },
+            Mistake::RepoUrl { text, character: ' ' } => {
+                format!("write each blank as `%20`: {}", text.trim().replace(' ', "%20"))
+            }
             Mistake::RepoUrl { .. } => "write the URL of this repository".to_owned(),
             Mistake::Branch { reason: NameError::Invisible(_), .. } => {
                 "type the name again: with invisible characters, it looks like another".to_owned()

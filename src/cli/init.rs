@@ -340,7 +340,8 @@ fn url(repository: &Repository) -> Option<String> {
     let remote = heads::dry_remote(repository);
     let url = remote.and_then(|remote| repository.config(&format!("remote.{remote}.url")))?;
     // What a clone logs in with is not for those who read the repository.
-    Some(without_credentials(&url))
+    // Blanks would not be part of a URL: Argo CD and the server refuse them.
+    Some(without_credentials(&url).replace(' ', "%20"))
 }
 
 /// A URL in the quotes that YAML needs.
