@@ -342,7 +342,14 @@ const THAWING: &str = "hint: a freeze is a setting: git hydrate config unset fro
 fn usage(error: &clap::Error) -> ExitCode {
     // The reader of our help may go away: that is no failure.
     drop(error.print());
-    let word = std::env::args().skip(1).find(|argument| !argument.starts_with('-'));
+    let words: Vec<String> = std::env::args().skip(1).collect();
+    if error.kind() == ErrorKind::MissingRequiredArgument
+        && words.first().is_some_and(|word| word == "install")
+        && words.iter().any(|word| word == "--all" || word.starts_with("--all="))
+    {
+        output::warn(&"hint: every repository of a server: git hydrate install --server --all DIR");
+    }
+    let word = words.into_iter().find(|argument| !argument.starts_with('-'));
     let word = word.filter(|_| error.kind() == ErrorKind::UnknownArgument);
     if let Some(word) = word.as_deref().filter(|word| ["freeze", "unfreeze", "thaw"].contains(word)) {
         let said = if word == "freeze" { FREEZING } else { THAWING };

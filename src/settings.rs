@@ -51,7 +51,7 @@ use crate::versions::Kubernetes;
 pub(crate) use build_options::{BuildOptions, KustomizeSettings};
 use by_branch::ByBranch;
 pub(crate) use error::SettingsError;
-pub(crate) use frozen::{Freeze, Frozen};
+pub(crate) use frozen::{Freeze, Frozen, is_past};
 pub(crate) use hold::{Hold, Holds, covers, is_name_of};
 pub(crate) use on_failure::{Held, OnFailure};
 pub(crate) use seeds::{SECRET_FILES, SEED_FILE, Seeds};

@@ -359,7 +359,7 @@ fn what_stands_in_the_way_of_applications_is_found() {
                 repo.hydrate(&["config", "set", "dryBranches", "main", "environments/test"]).exits(1);
             },
             "bad      environments/test is a dry branch, and Applications of main name it as their targetBranch\n         name another \
-             targetBranch; or, if environments/test has no dry files: git -C ",
+             targetBranch\n         or, if environments/test has no dry files: git -C ",
         ),
         (
             "a branch above",
@@ -513,7 +513,10 @@ fn the_process_that_hydrates_is_named_and_whether_it_was_stopped() {
     server.run("kill", &["-STOP", &process.to_string()]).success();
     assert_eq!(health(&hydrates), "bad");
     let heard = server.hydrate(&["doctor"]).stdout;
-    assert!(heard.contains(&format!("kill -CONT {process}; or, to end it: kill -KILL {process}")), "{heard}");
+    assert!(
+        heard.contains(&format!("kill -CONT {process}\n         or, to end it: kill -KILL {process}\n")),
+        "{heard}"
+    );
     server.run("kill", &["-CONT", &process.to_string()]).success();
     drop(holder.stdin.take());
     holder.wait().expect("ends");

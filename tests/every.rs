@@ -102,3 +102,10 @@ fn a_template_and_keys_of_the_machine_serve_new_repositories() {
     let refused = clone.run("git", &["push", "-f", "origin", "HEAD:environments/dev"]).exits(1).stderr;
     assert!(refused.contains("`environments/dev` is hydrated from `main`"), "{refused}");
 }
+
+#[test]
+fn all_without_server_is_told_the_whole_command() {
+    let lab = Lab::new();
+    let told = lab.bare(&[]).hydrate(&["install", "--all", ".."]).exits(2).stderr;
+    assert!(told.contains("hint: every repository of a server: git hydrate install --server --all DIR"), "{told}");
+}

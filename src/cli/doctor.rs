@@ -185,7 +185,8 @@ fn text(findings: &[Finding]) -> String {
     let mut text = String::new();
     for Finding { health, what, remedy } in findings {
         text.push_str(&format!("{health:8} {what}\n"));
-        text.extend(remedy.iter().map(|remedy| format!("{:8} {remedy}\n", "")));
+        let remedy = remedy.iter().flat_map(|remedy| remedy.lines());
+        text.extend(remedy.map(|remedy| format!("{:8} {remedy}\n", "")));
     }
     text
 }

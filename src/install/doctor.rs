@@ -210,7 +210,7 @@ impl<'a> Doctor<'a> {
                 let git = self.git_command();
                 let back = newest_usable(self.repository).ok().flatten();
                 let back = back.map(|id| {
-                    format!("; or back to the newest that can be used: {git} update-ref {SETTINGS_REF} {id}")
+                    format!("\nor back to the newest that can be used: {git} update-ref {SETTINGS_REF} {id}")
                 });
                 let remedy = format!("{git} hydrate config edit{}", back.unwrap_or_default());
                 self.bad(format!("the settings cannot be used: {error}"), remedy);

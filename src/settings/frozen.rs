@@ -50,6 +50,11 @@ impl Freeze {
     }
 }
 
+/// Whether a date as the settings write it is before `now`, in seconds since 1970.
+pub(crate) fn is_past(until: &str, now: i64) -> bool {
+    end(until).is_some_and(|end| end.seconds() <= now)
+}
+
 /// A date as in RFC 3339, or the beginning of a day in UTC.
 pub(super) fn end(text: &str) -> Option<Time> {
     Time::from_rfc3339(text).or_else(|| Time::from_rfc3339(&format!("{text}T00:00:00Z")))

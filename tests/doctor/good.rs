@@ -109,3 +109,53 @@ fn a_hook_that_git_skipped_is_not_said_to_run_and_one_that_cannot_be_read_stops_
         "{told}"
     );
 }
+
+#[test]
+fn a_lock_is_named_as_soon_as_it_is_there() {
+    let lab = Lab::new();
+    let server = installed(&lab);
+    fs::create_dir_all(server.path.join("refs/heads/environments")).expect("made");
+    fs::write(server.path.join("refs/heads/environments/dev.lock"), "").expect("written");
+    let told = server.hydrate(&["doctor"]).stdout;
+    assert!(told.contains("advice   ") && told.contains("/refs/heads/environments/dev.lock is "), "{told}");
+    assert!(told.contains("         ask again in a minute: git -C "), "{told}");
+}
+
+#[test]
+fn keys_that_decide_what_becomes_of_a_push_are_shown() {
+    let lab = Lab::new();
+    let server = installed(&lab);
+    for (key, value) in [("withoutProgram", "refuse"), ("strict", "touched"), ("notify", "/bin/true --token secret")] {
+        server.git(&["config", &format!("hydrate.{key}"), value]);
+    }
+    let told = server.hydrate(&["doctor"]).stdout;
+    for line in ["hydrate.withoutProgram = refuse", "hydrate.strict = touched", "hydrate.notify = /bin/true"] {
+        assert!(told.contains(&format!("good     {line}\n")), "{line}: {told}");
+    }
+    assert!(!told.contains("secret"), "{told}");
+}
+
+#[test]
+fn a_hold_that_should_have_ended_is_not_called_good() {
+    let lab = Lab::new();
+    let server = lab.server();
+    let clone = crate::push::dry(&server, &["web", "api"], &["dev", "prod"]);
+    clone.push().success();
+    let hold = |branch: &str, until: &str, more: &[&str]| {
+        let args = [&["hold", branch, "--reason", "x", "--until", until, "--yes"], more].concat();
+        server.hydrate(&args).success();
+    };
+    hold("prod", "2020-01-01", &[]);
+    hold("dev", "2020-01-01", &["--application", "web-dev"]);
+    let told = server.hydrate(&["doctor"]).stdout;
+    for (held, end) in [
+        ("environments/prod is held at", "hydrate resume environments/prod\n"),
+        ("of environments/dev, web-dev is held at", "hydrate resume environments/dev --application web-dev\n"),
+    ] {
+        let line = told.lines().find(|line| line.contains(held)).unwrap_or_else(|| panic!("{held}: {told}"));
+        assert!(line.starts_with("advice   ") && line.ends_with(", which is over"), "{line}");
+        assert!(told.contains(end), "{told}");
+    }
+    hold("prod", "2099-01-01", &[]);
+    assert!(server.hydrate(&["doctor"]).stdout.contains("good     environments/prod is held at"));
+}

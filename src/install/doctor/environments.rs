@@ -1,5 +1,7 @@
 //! Environment branches that do not show what their dry branch says.
 
+use std::time::UNIX_EPOCH;
+
 use dry_files::diag::shell_word;
 
 use super::{Doctor, Finding};
@@ -7,16 +9,34 @@ use crate::argo::{BranchName, ref_of};
 use crate::history::{BranchState, BranchStatus, Restorable};
 use crate::owners::platform::telling_again;
 use crate::repo::object_id;
+use crate::settings::is_past;
 
 impl Doctor<'_> {
+    /// Whether somebody should have ended by now what is held until then.
+    fn is_over(&self, until: Option<&str>) -> bool {
+        let now = self.around.now.duration_since(UNIX_EPOCH).map_or(0, |since| since.as_secs() as i64);
+        until.is_some_and(|until| is_past(until, now))
+    }
+
     /// What is frozen and held, and why each other branch is not current.
     pub(super) fn not_current_environments(&mut self, branches: &[BranchStatus], dry_branches: &[BranchName]) {
         for status in branches {
+            let (git, branch) = (self.git_command(), shell_word(&status.branch));
             if let Some(frozen) = &status.frozen {
-                self.good(format!("{} is {frozen}", status.branch));
+                let what = format!("{} is {frozen}", status.branch);
+                match self.is_over(frozen.why.until.as_deref()) {
+                    true => self.advise(format!("{what}, which is over"), format!("{git} hydrate resume {branch}")),
+                    false => self.good(what),
+                }
             }
             for held in &status.held {
-                self.good(format!("of {}, {held}", status.branch));
+                let what = format!("of {}, {held}", status.branch);
+                let name = shell_word(&held.application);
+                let end = format!("{git} hydrate resume {branch} --application {name}");
+                match self.is_over(held.until.as_deref()) {
+                    true => self.advise(format!("{what}, which is over"), end),
+                    false => self.good(what),
+                }
             }
         }
         for status in branches.iter().filter(|status| status.is_current() && status.is_given_up()) {
@@ -42,7 +62,7 @@ impl Doctor<'_> {
             Finding::bad(
                 format!("{name} is a dry branch, and Applications of {dry_branch} name it as their targetBranch"),
                 format!(
-                    "name another targetBranch; or, if {name} has no dry files: {git} hydrate config unset dryBranches {word}"
+                    "name another targetBranch\nor, if {name} has no dry files: {git} hydrate config unset dryBranches {word}"
                 ),
             )
         } else if status.state == BranchState::NotHydrated {
@@ -58,7 +78,7 @@ impl Doctor<'_> {
         } else if status.is_left {
             let what = format!("{name} is hydrated from {dry_branch}, which is not a dry branch any more");
             let add = format!("{git} hydrate config add dryBranches {}", shell_word(dry_branch));
-            Finding::advice(what, format!("{add}; or, if nothing deploys {name}: {git} update-ref -d {git_ref}"))
+            Finding::advice(what, format!("{add}\nor, if nothing deploys {name}: {git} update-ref -d {git_ref}"))
         } else if status.dry_tip.is_none() {
             if self.successors.contains_key(dry_branch) {
                 return None;
@@ -102,7 +122,7 @@ impl Doctor<'_> {
         };
         Finding::advice(
             what,
-            format!("{back}; or, if nothing deploys {name}: {git} update-ref -d {}", shell_word(&ref_of(name))),
+            format!("{back}\nor, if nothing deploys {name}: {git} update-ref -d {}", shell_word(&ref_of(name))),
         )
     }
 

@@ -116,6 +116,10 @@ fn candidates(name: &str) -> Vec<(String, Kind)> {
     }
 }
 
+/// The keys that decide whether a push is taken and who hears of it.
+const DECIDING: [&str; 5] =
+    ["hydrate.notify", "hydrate.strict", "hydrate.strictUndecided", "hydrate.tell", "hydrate.withoutProgram"];
+
 /// How many letters a key may differ by to be taken for a mistyped one.
 const TYPOS_MAX: usize = 2;
 
@@ -136,11 +140,27 @@ impl Doctor<'_> {
         for name in names {
             let candidates = candidates(&name);
             match candidates.iter().find(|(key, _)| key.eq_ignore_ascii_case(&name)) {
-                Some((key, kind)) => self.value(key, *kind),
+                Some((key, kind)) => {
+                    let before = self.findings.len();
+                    self.value(key, *kind);
+                    if self.findings.len() == before && DECIDING.contains(&key.as_str()) {
+                        self.decides(key, *kind);
+                    }
+                }
                 None => self.unknown_key(&name, &candidates),
             }
         }
         Ok(())
+    }
+
+    /// That a key is set which decides what becomes of a push; of a command its program alone, since its words may be secret.
+    fn decides(&mut self, key: &str, kind: Kind) {
+        let value = self.repository.config(key).unwrap_or_else(|| "true".to_owned());
+        let shown = match kind {
+            Kind::Command => value.split_whitespace().next().unwrap_or_default(),
+            _ => value.as_str(),
+        };
+        self.good(format!("{key} = {}", printable(shown)));
     }
 
     fn unknown_key(&mut self, name: &str, candidates: &[(String, Kind)]) {

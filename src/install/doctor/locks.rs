@@ -39,6 +39,14 @@ impl Doctor<'_> {
                 let what =
                     format!("{} was left behind {} s ago: what it locks cannot change", file.display(), age.as_secs());
                 self.bad(what, format!("make sure that no git process runs here, then: rm {}", shell_path(&file)));
+            } else {
+                let what = format!(
+                    "{} is {} s old: a git process has it, or one that was killed left it",
+                    file.display(),
+                    age.as_secs()
+                );
+                let again = format!("ask again in a minute: {} hydrate doctor", self.git_command());
+                self.advise(what, again);
             }
         }
         Ok(())
@@ -52,7 +60,7 @@ impl Doctor<'_> {
         let age = self.age(&there).unwrap_or_default();
         let what = format!("process {process} hydrates here, and runs since {} s", age.as_secs());
         if is_stopped {
-            let remedy = format!("kill -CONT {process}; or, to end it: kill -KILL {process}");
+            let remedy = format!("kill -CONT {process}\nor, to end it: kill -KILL {process}");
             self.bad(format!("{what}: it was stopped by a signal, and others wait for it"), remedy);
         } else if age >= LOCK_AGE {
             let remedy = format!("ps -o pid,stat,etime,args -p {process}; if it makes no progress: kill {process}");
