@@ -401,6 +401,17 @@ fn stays<'a>(old: Option<&'a Manifest>, new: &'a Manifest, around: &Around<'a>) 
     found
 }
 
+/// That an object is not judged, since too much is beside it, nor are others of the change.
+pub(super) fn not_judged(others: usize) -> Danger {
+    let also = match others {
+        0 => String::new(),
+        1 => ", nor is one more object of this change".to_owned(),
+        _ => format!(", nor are {others} more objects of this change"),
+    };
+    let text = format!("not judged: more objects are beside it than are compared for one change{also}");
+    Danger::said(Severity::Other, "notJudged", text, "look at these changes yourself, or make them in smaller commits")
+}
+
 /// What is to be done about an object that is refused.
 const CORRECT: &str = "correct what is named here: until then, nothing of the object is applied";
 

@@ -5,8 +5,8 @@
 
 use std::collections::HashMap;
 
-use super::danger::{Around, Danger, dangers, is_refused, outlives};
-use super::model::{Beside, Model, Placed, Side};
+use super::danger::{Around, Danger, dangers, is_refused, not_judged};
+use super::model::{Beside, Model, Placed, Side, steps};
 use super::pair::Pair;
 use super::{ObjectName, Pruning, Sides, renamed, restart};
 use crate::manifest::Manifest;
@@ -19,13 +19,35 @@ pub(super) struct Judged {
     pub restarts: bool,
     /// Whether the cluster keeps what it has of it.
     is_refused: bool,
+    /// How many steps that took, or that it was given up.
+    steps: Steps,
+}
+
+/// How much was looked at for one change.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Steps {
+    Taken(u64),
+    TooMany,
 }
 
 /// What the cluster has in place of a manifest, by where that is.
 type InPlace<'m> = HashMap<*const Manifest, Placed<'m>>;
 
-/// Judges all pairs of all paths, in their order.
+/// Judges all pairs of all paths, in their order. That some are not judged is said once, of the first of them.
 pub(super) fn judged(paths: &[Sides], pairs: &[Vec<Pair<'_>>], beside: &Beside) -> Vec<Vec<Judged>> {
+    let mut judged = all_judged(paths, pairs, beside);
+    say_not_judged(&mut judged);
+    judged
+}
+
+fn say_not_judged(judged: &mut [Vec<Judged>]) {
+    let mut left = judged.iter_mut().flatten().filter(|one| one.steps == Steps::TooMany);
+    if let Some(first) = left.next() {
+        first.dangers.push(not_judged(left.count()));
+    }
+}
+
+fn all_judged(paths: &[Sides], pairs: &[Vec<Pair<'_>>], beside: &Beside) -> Vec<Vec<Judged>> {
     let of_path = |(path, pairs): (&Sides, &Vec<Pair<'_>>)| pairs.iter().map(|pair| kept(pair, path)).collect();
     let kept: Vec<Vec<Option<Manifest>>> = paths.iter().zip(pairs).map(of_path).collect();
     let mut in_place = InPlace::new();
@@ -82,6 +104,8 @@ fn model<'a>(paths: &'a [Sides], beside: &'a Beside, in_place: &InPlace<'a>) -> 
 fn judge<'a>(paths: &'a [Sides], pairs: &[Vec<Pair<'a>>], model: &'a Model<'a>) -> Vec<Vec<Judged>> {
     let pruning = |path: usize| paths.get(path).map_or(Pruning::Unknown, |path| path.options.pruning);
     let namespaces = |path: usize| paths.get(path).map_or([None, None], |path| path.options.namespaces());
+    let objects = model.before.count() + model.after.count();
+    let limit = steps::limit(pairs.iter().map(Vec::len).sum(), objects);
     let numbered: Vec<(usize, (&'a Sides, &Vec<Pair<'a>>))> = paths.iter().zip(pairs).enumerate().collect();
     in_shares(&numbered, |(number, (path, pairs))| {
         let counterparts = renamed::counterparts(pairs);
@@ -99,16 +123,14 @@ fn judge<'a>(paths: &'a [Sides], pairs: &[Vec<Pair<'a>>], model: &'a Model<'a>) 
                 counterpart: counterpart(pair.old.or(pair.new)),
                 model,
             };
-            let mut dangers = dangers(pair, &around);
-            if path.options.goes && pair.new.is_none() && pair.old.is_some_and(outlives) {
-                // Where it is not known whether Argo CD deletes the Application, the object stays all the same.
-                dangers.retain(|danger| danger.pruning != Some(Pruning::Unknown));
-            }
+            let (found, taken) = steps::within(limit, || dangers(pair, &around));
+            let steps = if found.is_some() { Steps::Taken(taken) } else { Steps::TooMany };
+            let mut dangers = found.unwrap_or_default();
             dangers.iter_mut().for_each(|danger| danger.is_with_application = path.options.goes);
             let is_named = pair.new.is_some_and(|new| path.options.refused.contains(&ObjectName::of(new)));
             let is_refused = is_refused(&dangers, pair.new);
             let restarts = !is_refused && restart::restarts(pair.old, pair.new);
-            Judged { restarts, dangers, is_refused: is_refused || is_named }
+            Judged { restarts, dangers, is_refused: is_refused || is_named, steps }
         };
         pairs.iter().map(of_pair).collect()
     })
@@ -118,4 +140,82 @@ fn judge<'a>(paths: &'a [Sides], pairs: &[Vec<Pair<'a>>], model: &'a Model<'a>) 
 fn rendered<'a>(pair: &Pair<'a>, path: &'a Sides) -> Option<&'a [Manifest]> {
     let (application, rendered) = path.old.split_last().filter(|_| path.options.has_application)?;
     pair.old.is_some_and(|old| std::ptr::eq(old, application)).then_some(rendered)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::diff::scope::Scopes;
+    use crate::diff::{Options, pair};
+    use crate::manifest::{self, Source};
+
+    /// Deployments whose labels change, and as many objects that choose all of them before.
+    fn objects(count: usize, version: usize, of_each: &str) -> Vec<Manifest> {
+        let each = |number: usize| {
+            let of_each = of_each.replace("NUMBER", &number.to_string()).replace("VERSION", &version.to_string());
+            format!(
+                "apiVersion: apps/v1\nkind: Deployment\nmetadata: {{name: d{number}}}\nspec:\n  \
+                 selector: {{matchLabels: {{app: d{number}}}}}\n  template:\n    \
+                 metadata: {{labels: {{app: d{number}, v: x{version}}}}}\n    \
+                 spec: {{serviceAccountName: sa{number}, containers: [{{name: c, image: 'x:{version}', \
+                 envFrom: [{{configMapRef: {{name: c{number}-{version}}}}}]}}]}}\n---\n{of_each}"
+            )
+        };
+        let text: Vec<String> = (0..count).map(each).collect();
+        manifest::read(text.join("---\n").as_bytes(), Source::Output("a test")).expect("manifests")
+    }
+
+    /// The steps of all changes, and how many are not judged.
+    fn steps(count: usize, of_each: &str) -> (u64, usize) {
+        let sides =
+            [Sides { old: objects(count, 1, of_each), new: objects(count, 2, of_each), options: Options::default() }];
+        let beside = Beside::default();
+        let scopes = Scopes::new(sides.iter().flat_map(|path| path.old.iter().chain(&path.new)), &beside);
+        let pairs = [pair::pairs(&sides[0].old, &sides[0].new, [None, None], &scopes)];
+        let all = judged(&sides, &pairs, &beside);
+        let taken = |one: &Judged| match one.steps {
+            Steps::Taken(steps) => steps,
+            Steps::TooMany => 0,
+        };
+        let left = all.iter().flatten().filter(|one| one.steps == Steps::TooMany).count();
+        (all.iter().flatten().map(taken).sum(), left)
+    }
+
+    const KINDS: [&str; 6] = [
+        "apiVersion: v1\nkind: Service\nmetadata: {name: sNUMBER}\nspec: {selector: {v: x1}, ports: [{port: 80, targetPort: pVERSION}]}\n",
+        "apiVersion: networking.k8s.io/v1\nkind: NetworkPolicy\nmetadata: {name: nNUMBER}\n\
+         spec: {podSelector: {matchExpressions: [{key: v, operator: In, values: [x1]}]}, policyTypes: [Ingress]}\n",
+        "apiVersion: policy/v1\nkind: PodDisruptionBudget\nmetadata: {name: pNUMBER}\n\
+         spec: {minAvailable: 1, selector: {matchLabels: {v: x1}}}\n",
+        "apiVersion: v1\nkind: ConfigMap\nmetadata: {name: cNUMBER-VERSION}\ndata: {a: VERSION}\n",
+        "apiVersion: rbac.authorization.k8s.io/v1\nkind: RoleBinding\nmetadata: {name: rNUMBER-VERSION}\n\
+         roleRef: {apiGroup: rbac.authorization.k8s.io, kind: Role, name: roNUMBER}\n\
+         subjects: [{kind: ServiceAccount, name: saNUMBER, namespace: a}]\n",
+        "apiVersion: autoscaling/v2\nkind: HorizontalPodAutoscaler\nmetadata: {name: hNUMBER}\n\
+         spec: {minReplicas: VERSION, maxReplicas: 3, scaleTargetRef: {apiVersion: apps/v1, kind: Deployment, name: dNUMBER}}\n",
+    ];
+
+    /// Each object is compared with each other one at most, whatever kinds there are: three times as many are not 27 times as long.
+    #[test]
+    fn steps_do_not_grow_with_the_third_power() {
+        for of_each in KINDS.iter().map(|one| (*one).to_owned()).chain([KINDS.join("---\n")]) {
+            let [(few, _), (many, _)] = [20, 60].map(|count| steps(count, &of_each));
+            assert!(many <= few * 13, "{few} steps of 20 and {many} of 60: {of_each}");
+        }
+    }
+
+    /// What is not judged is said once, with how much that is.
+    #[test]
+    fn what_is_not_judged_is_said_once() {
+        let of = |steps| Judged { dangers: Vec::new(), restarts: false, is_refused: false, steps };
+        let mut all = vec![vec![of(Steps::Taken(1))], vec![of(Steps::TooMany), of(Steps::TooMany), of(Steps::TooMany)]];
+        say_not_judged(&mut all);
+        let said: Vec<String> = all.iter().flatten().flat_map(|one| &one.dangers).map(Danger::to_string).collect();
+        assert_eq!(
+            said,
+            [
+                "not judged: more objects are beside it than are compared for one change, nor are 2 more objects of this change"
+            ]
+        );
+    }
 }

@@ -13,18 +13,24 @@ mod domain;
 mod encrypted;
 pub(super) mod gateways;
 mod hosts;
+mod index;
 pub(super) mod pods;
 mod routes;
 mod selector;
+pub(super) mod steps;
 mod thing;
 mod uses;
 
-use std::collections::{BTreeMap, BTreeSet, HashMap, HashSet};
+use std::borrow::Cow;
+use std::collections::{BTreeMap, BTreeSet, HashMap};
 use std::sync::OnceLock;
 
 use go_yaml::Value;
 
 use crate::manifest::{Manifest, is_cluster_scoped};
+
+use index::{Choosers, Workloads};
+use steps::take;
 
 use applications::Applications;
 pub(super) use applications::{Application, Rendered};
@@ -78,7 +84,7 @@ pub(super) struct Side<'a> {
     beside: &'a Beside,
     all: Vec<Placed<'a>>,
     /// By namespace.
-    workloads: HashMap<&'a str, Vec<Placed<'a>>>,
+    workloads: HashMap<&'a str, Workloads<'a>>,
     /// Those of kinds that rules list, by kind; and by kind and namespace.
     kinds: HashMap<&'static str, Vec<Placed<'a>>>,
     kinds_within: HashMap<&'static str, HashMap<&'a str, Vec<Placed<'a>>>>,
@@ -87,8 +93,33 @@ pub(super) struct Side<'a> {
     names: HashMap<[&'a str; 4], usize>,
     links: OnceLock<Links<'a>>,
     applications: OnceLock<Applications>,
-    /// The workloads that a NetworkPolicy chooses, by namespace, kind and name.
-    restricted: OnceLock<HashSet<[&'a str; 3]>>,
+    /// What scales each workload, by its namespace and kind and name.
+    autoscalers: OnceLock<HashMap<[&'a str; 3], Vec<Autoscaler<'a>>>>,
+    /// The Services and the NetworkPolicies that choose each workload.
+    choosers: [OnceLock<Option<Choosers<'a>>>; 2],
+    isolations: OnceLock<HashMap<[&'a str; 4], [Isolation; 2]>>,
+    routes: OnceLock<Vec<Route>>,
+}
+
+/// What NetworkPolicies are for Pods in one direction.
+#[derive(Debug, Clone, Copy, Default)]
+pub(super) struct Isolation {
+    /// Whether one of them isolates.
+    pub is_isolated: bool,
+    /// Whether one that does has rules, and lets requests to DNS through.
+    pub has_rules: bool,
+    pub resolves: bool,
+}
+
+impl Isolation {
+    /// Both together: policies add up.
+    fn with(self, other: Self) -> Self {
+        Self {
+            is_isolated: self.is_isolated || other.is_isolated,
+            has_rules: self.has_rules || other.has_rules,
+            resolves: self.resolves || other.resolves,
+        }
+    }
 }
 
 /// What there is, and who needs it.
@@ -134,12 +165,15 @@ impl<'a> Side<'a> {
             names: HashMap::new(),
             links: OnceLock::new(),
             applications: OnceLock::new(),
-            restricted: OnceLock::new(),
+            autoscalers: OnceLock::new(),
+            choosers: Default::default(),
+            isolations: OnceLock::new(),
+            routes: OnceLock::new(),
         };
         for placed in objects {
             let manifest = placed.manifest;
             if pods::is_workload(manifest) {
-                side.workloads.entry(placed.namespace).or_default().push(placed);
+                side.workloads.entry(placed.namespace).or_default().add(placed);
             }
             if let Some(kind) = LISTED.iter().find(|kind| **kind == manifest.kind()) {
                 side.kinds.entry(kind).or_default().push(placed);
@@ -155,52 +189,100 @@ impl<'a> Side<'a> {
 
     /// All objects.
     pub(super) fn all(&self) -> &[Placed<'a>] {
-        &self.all
+        if take(self.all.len()) { &self.all } else { &[] }
+    }
+
+    /// How many objects there are.
+    pub(super) fn count(&self) -> usize {
+        self.all.len()
     }
 
     /// The objects of a listed kind.
     pub(super) fn listed(&self, kind: &str) -> impl Iterator<Item = Placed<'a>> {
-        self.kinds.get(kind).map_or(&[][..], Vec::as_slice).iter().copied()
+        self.kinds.get(kind).map_or(&[][..], Vec::as_slice).iter().copied().take_while(|_| take(4))
     }
 
     /// The objects of a listed kind in a namespace.
     pub(super) fn of_kind(&self, kind: &str, namespace: &str) -> impl Iterator<Item = Placed<'a>> + use<'_, 'a> {
         let within = self.kinds_within.get(kind).and_then(|within| within.get(namespace));
-        within.map_or(&[][..], Vec::as_slice).iter().copied()
+        within.map_or(&[][..], Vec::as_slice).iter().copied().take_while(|_| take(4))
     }
 
     /// Deployments, StatefulSets and their like of a namespace.
     pub(super) fn workloads(&self, namespace: &str) -> impl Iterator<Item = Placed<'a>> + use<'_, 'a> {
-        self.workloads.get(namespace).map_or(&[][..], Vec::as_slice).iter().copied()
+        self.workloads.get(namespace).map_or(&[][..], |of| of.all.as_slice()).iter().copied().take_while(|_| take(4))
     }
 
     /// The workloads whose Pods a label selector chooses.
-    pub(super) fn selected(&self, namespace: &str, selector: Option<&Value>) -> impl Iterator<Item = Placed<'a>> {
-        let chosen = move |workload: &Placed<'_>| selector.is_some_and(|selector| selects(selector, workload.manifest));
-        self.workloads(namespace).filter(chosen)
+    pub(super) fn selected<'s>(
+        &'s self,
+        namespace: &str,
+        selector: Option<&'s Value>,
+    ) -> impl Iterator<Item = Placed<'a>> + use<'s, 'a> {
+        let within = self.workloads.get(namespace).zip(selector);
+        within.into_iter().flat_map(|(workloads, selector)| workloads.chosen(selector))
     }
 
-    /// Whether a NetworkPolicy chooses the Pods of a workload. It is found out for all of them at once.
-    pub(super) fn is_restricted(&self, workload: Placed<'a>) -> bool {
-        let key = |one: Placed<'a>| [one.namespace, one.manifest.kind(), one.manifest.name()];
-        let all = self.restricted.get_or_init(|| {
-            let mut found = HashSet::new();
-            for policy in self.kinds.get("NetworkPolicy").into_iter().flatten() {
-                let selector = policy.manifest.object().at(&["spec", "podSelector"]);
-                let left = self.workloads(policy.namespace).filter(|one| !found.contains(&key(*one)));
-                let is_chosen = |one: &Placed<'a>| selector.is_none_or(|selector| selects(selector, one.manifest));
-                let chosen: Vec<_> = left.filter(is_chosen).map(key).collect();
-                found.extend(chosen);
+    /// Whether a NetworkPolicy chooses the Pods of a workload.
+    pub(super) fn is_restricted(&self, workload: Placed<'_>) -> bool {
+        !self.choosers_of("NetworkPolicy", workload).is_empty()
+    }
+
+    /// The Services, or the NetworkPolicies, that choose the Pods of a workload. They are found for all of them at once.
+    pub(super) fn choosers_of(&self, kind: &'static str, workload: Placed<'_>) -> Cow<'_, [Placed<'a>]> {
+        let is_own = self.find(workload).is_some_and(|one| std::ptr::eq(one.manifest, workload.manifest));
+        match self.choosers(kind).filter(|_| is_own) {
+            Some(known) => {
+                let of = known.of(workload);
+                if take(1 + of.len() / 4) { Cow::Borrowed(of) } else { Cow::default() }
+            }
+            None => {
+                let chooses = |one: &Placed<'a>| {
+                    take(8) && selector::of(one.manifest).is_some_and(|selector| selects(&selector, workload.manifest))
+                };
+                Cow::Owned(self.of_kind(kind, workload.namespace).filter(chooses).collect())
+            }
+        }
+    }
+
+    /// None where they are too many to keep.
+    fn choosers(&self, kind: &'static str) -> Option<&Choosers<'a>> {
+        let [services, policies] = &self.choosers;
+        let known = if kind == "Service" { services } else { policies };
+        let all = || Choosers::new(self.kinds.get(kind).map_or(&[], Vec::as_slice), &self.workloads);
+        known.get_or_init(all).as_ref()
+    }
+
+    /// What the NetworkPolicies that choose a workload are for it together, in each direction, by what each of them is.
+    pub(super) fn isolation(
+        &self,
+        workload: Placed<'_>,
+        of_policy: impl Fn(&'a Manifest) -> [Isolation; 2],
+    ) -> [Isolation; 2] {
+        let together = |all: &[Placed<'a>]| {
+            let mut found = [Isolation::default(); 2];
+            for policy in all {
+                found.iter_mut().zip(of_policy(policy.manifest)).for_each(|(all, one)| *all = all.with(one));
             }
             found
+        };
+        let known = self.isolations.get_or_init(|| {
+            let Some(policies) = self.choosers("NetworkPolicy") else { return HashMap::new() };
+            let of_one = |one: &Placed<'a>| (one.name(), together(policies.of(*one)));
+            self.workloads.values().flat_map(|of| &of.all).map(of_one).collect()
         });
-        all.contains(&key(workload))
+        let is_own = self.find(workload).is_some_and(|one| std::ptr::eq(one.manifest, workload.manifest));
+        match known.get(&workload.name()).filter(|_| is_own && take(1)) {
+            Some(known) => *known,
+            None => together(&self.choosers_of("NetworkPolicy", workload)),
+        }
     }
 
     /// Whether a label selector chooses Pods of a namespace that are known.
     pub(super) fn has_pods(&self, namespace: &str, selector: &Value) -> bool {
         let is_chosen = |one: &Placed<'_>| {
-            one.namespace == namespace
+            take(2)
+                && one.namespace == namespace
                 && pods::labels(one.manifest).is_some_and(|labels| chooses(selector, Some(labels)))
         };
         self.all.iter().any(is_chosen) || self.beside.has_pods(namespace, selector)
@@ -216,15 +298,18 @@ impl<'a> Side<'a> {
 
     /// The Services that send requests to the Pods of a workload.
     pub(super) fn services_of(&self, workload: Placed<'_>) -> Vec<Placed<'a>> {
-        let serves = |service: &Placed<'a>| {
-            selector::of_service(service.manifest).is_some_and(|selector| selects(&selector, workload.manifest))
-        };
-        self.of_kind("Service", workload.namespace).filter(serves).collect()
+        self.choosers_of("Service", workload).into_owned()
+    }
+
+    /// Whether some Service sends requests to the Pods of a workload.
+    pub(super) fn is_served(&self, workload: Placed<'_>) -> bool {
+        !self.choosers_of("Service", workload).is_empty()
     }
 
     /// The rules of all objects that route.
-    pub(super) fn routes(&self) -> impl Iterator<Item = Route> {
-        self.all.iter().flat_map(|placed| routes(*placed))
+    pub(super) fn routes(&self) -> impl Iterator<Item = &Route> {
+        let all = self.routes.get_or_init(|| self.all.iter().flat_map(|placed| routes(*placed)).collect());
+        all.iter().take_while(|_| take(8))
     }
 
     /// Whether some object serves a host that was served `through` somewhere.
@@ -236,6 +321,9 @@ impl<'a> Side<'a> {
     pub(super) fn serves_encrypted(&self, host: &str, through: Option<&Through>) -> bool {
         let may_encrypt = |placed: &&Placed<'a>| encrypts(**placed, host, Some(self)) != Some(false);
         let serves = |placed: &Placed<'a>| {
+            if !take(100) {
+                return false;
+            }
             let mut hosts = hosts::Hosts::default();
             hosts.add(*placed);
             hosts.serve(host, through, Some(self))
@@ -251,9 +339,19 @@ impl<'a> Side<'a> {
 
     /// What scales a workload.
     pub(super) fn autoscalers(&self, workload: Placed<'_>) -> Vec<Autoscaler<'a>> {
-        let kinds = ["HorizontalPodAutoscaler", "ScaledObject"].into_iter();
-        let all = kinds.flat_map(|kind| self.of_kind(kind, workload.namespace)).filter_map(Autoscaler::of);
-        all.filter(|one| one.scales(workload.manifest)).collect()
+        let known = self.autoscalers.get_or_init(|| {
+            let mut found: HashMap<[&'a str; 3], Vec<Autoscaler<'a>>> = HashMap::new();
+            for kind in ["HorizontalPodAutoscaler", "ScaledObject"] {
+                for one in self.kinds.get(kind).into_iter().flatten().filter_map(|one| Autoscaler::of(*one)) {
+                    let (kind, name) = one.target;
+                    found.entry([one.placed.namespace, kind, name]).or_default().push(one);
+                }
+            }
+            found
+        });
+        let key = [workload.namespace, workload.manifest.kind(), workload.manifest.name()];
+        let of = known.get(&key).map_or(&[][..], Vec::as_slice);
+        of.iter().copied().take_while(|_| take(4)).collect()
     }
 
     /// The object of the other side.
@@ -273,12 +371,14 @@ impl<'a> Side<'a> {
 
     /// The things of a kind in a namespace, by name.
     pub(super) fn provided(&self, kind: &str, namespace: &str) -> impl Iterator<Item = &Thing> {
-        self.links().provided.keys().filter(move |thing| thing.kind == kind && thing.namespace == namespace)
+        let is_it = move |thing: &&Thing| take(20) && thing.kind == kind && thing.namespace == namespace;
+        self.links().provided.keys().filter(is_it)
     }
 
     /// Who needs a thing, and how.
     pub(super) fn users(&self, thing: &Thing) -> &[(Placed<'a>, Use)] {
-        self.links().users.get(thing).map_or(&[], Vec::as_slice)
+        let users = self.links().users.get(thing).map_or(&[][..], Vec::as_slice);
+        if take(4 * users.len()) { users } else { &[] }
     }
 
     /// The Applications of a project: those of the dry tree, and those among the objects. Each once, by name.

@@ -1,7 +1,5 @@
 //! What is known beside the object that changed.
 
-use std::collections::BTreeSet;
-
 use go_yaml::Value;
 
 use super::Pruning;
@@ -56,10 +54,9 @@ impl<'a> Around<'a> {
 
     /// The workloads of a namespace that a selector chose and that are still there, but not chosen by what it is now.
     pub(super) fn left_out(&self, namespace: &str, was: &Value, now: &Value) -> Vec<Placed<'a>> {
-        let key = |workload: &Placed<'a>| (workload.manifest.kind(), workload.manifest.name());
-        let chosen: BTreeSet<_> = self.model.before.selected(namespace, Some(was)).map(|one| key(&one)).collect();
-        let is_left = |workload: &Placed<'a>| chosen.contains(&key(workload)) && !selects(now, workload.manifest);
-        self.model.after.workloads(namespace).filter(|workload| !chosen.is_empty() && is_left(workload)).collect()
+        let chosen = self.model.before.selected(namespace, Some(was));
+        let stays = chosen.filter_map(|workload| self.model.after.find(workload));
+        stays.filter(|workload| !selects(now, workload.manifest)).collect()
     }
 
     /// The objects of a listed kind in the namespace of one after the change, but that one.

@@ -11,7 +11,7 @@ use super::around::name;
 use super::direction::{DIRECTIONS, Direction};
 use super::{Around, Danger, Severity, items};
 use crate::diff::model::pods::{has_port, running, spec};
-use crate::diff::model::{Placed, Side, number, selects};
+use crate::diff::model::{Isolation, Placed, Side, number, selects};
 use crate::manifest::Manifest;
 
 pub(super) use ports::elsewhere;
@@ -46,11 +46,11 @@ pub(super) fn starved<'a>(old: Option<&'a Manifest>, new: Option<&'a Manifest>, 
                 continue;
             }
             let (before, after) =
-                (direction.given(was, &around.model.before), direction.given(workload, &around.model.after));
-            if after.is_nothing() && !before.is_nothing() {
+                (direction.isolation(was, &around.model.before), direction.isolation(workload, &around.model.after));
+            if is_nothing(after) && !is_nothing(before) {
                 let is_missed = direction.is_missed(workload, placed, around);
                 starved.extend((gave || is_missed).then(|| name(workload)));
-            } else if direction.name == "Egress" && !after.resolves() && before.resolves() {
+            } else if direction.name == "Egress" && !resolves(after) && resolves(before) {
                 nameless.insert(name(workload));
             }
         }
@@ -119,21 +119,14 @@ enum Given<'s> {
     Rules(Vec<&'s Value>),
 }
 
-impl Given<'_> {
-    fn is_nothing(&self) -> bool {
-        matches!(self, Given::Rules(rules) if rules.is_empty())
-    }
+/// Whether Pods get nothing.
+fn is_nothing(of: Isolation) -> bool {
+    of.is_isolated && !of.has_rules
+}
 
-    /// Whether requests to DNS get through, as far as ports tell.
-    fn resolves(&self) -> bool {
-        match self {
-            Given::All => true,
-            Given::Rules(rules) => rules.iter().any(|rule| {
-                let ports = items(rule, &["ports"]);
-                ports.is_empty() || ports.iter().any(is_dns)
-            }),
-        }
-    }
+/// Whether requests to DNS get through, as far as ports tell.
+fn resolves(of: Isolation) -> bool {
+    !of.is_isolated || of.resolves
 }
 
 fn is_dns(port: &Value) -> bool {
@@ -157,12 +150,30 @@ impl Direction {
             return !all.any(|one| !items(one.object(), &["spec", self.rules]).is_empty());
         }
         let mut containers = spec(workload.manifest).into_iter().flat_map(running);
-        !side.services_of(workload).is_empty() || containers.any(|(_, one)| !items(one, &["ports"]).is_empty())
+        side.is_served(workload) || containers.any(|(_, one)| !items(one, &["ports"]).is_empty())
+    }
+
+    /// What the policies of the workload are for it in this direction.
+    fn isolation(&self, workload: Placed<'_>, side: &Side<'_>) -> Isolation {
+        let of_policy = |policy: &Manifest| {
+            DIRECTIONS.each_ref().map(|direction| {
+                let rules = items(policy.object(), &["spec", direction.rules]);
+                let is_isolated = is_policy(policy) && direction.isolates(policy);
+                let lets_out = |rule: &Value| {
+                    let ports = items(rule, &["ports"]);
+                    ports.is_empty() || ports.iter().any(is_dns)
+                };
+                let resolves = is_isolated && rules.iter().any(lets_out);
+                Isolation { is_isolated, has_rules: is_isolated && !rules.is_empty(), resolves }
+            })
+        };
+        let [ingress, egress] = side.isolation(workload, of_policy);
+        if self.name == "Egress" { egress } else { ingress }
     }
 
     fn given<'s>(&self, workload: Placed<'_>, side: &Side<'s>) -> Given<'s> {
-        let policies = side.of_kind("NetworkPolicy", workload.namespace).map(|one| one.manifest);
-        let policies = policies.filter(|one| one.home_group() == "networking.k8s.io" && is_for(one, workload));
+        let policies = side.choosers_of("NetworkPolicy", workload).into_owned();
+        let policies = policies.into_iter().map(|one| one.manifest).filter(|one| is_policy(one));
         let mut isolating = policies.filter(|policy| self.isolates(policy)).peekable();
         match isolating.peek() {
             None => Given::All,
@@ -171,4 +182,8 @@ impl Direction {
             }
         }
     }
+}
+
+fn is_policy(object: &Manifest) -> bool {
+    object.home_group() == "networking.k8s.io"
 }

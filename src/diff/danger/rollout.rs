@@ -204,7 +204,7 @@ pub(super) fn probes<'a>(old: &'a Manifest, new: &'a Manifest, around: &Around<'
             is_there(was) && !is_there(container)
         };
         if is_gone("readinessProbe") {
-            let is_served = !around.model.after.services_of(around.after(new)).is_empty();
+            let is_served = around.model.after.is_served(around.after(new));
             let severity = if is_served { Severity::Outage } else { Severity::Other };
             let text = format!(
                 "readiness probe of `{name}` removed: it counts as ready, and gets requests, as soon as it starts"

@@ -17,15 +17,15 @@ pub(super) fn shifted<'a>(old: &'a Manifest, new: &'a Manifest, around: &Around<
     let (before, after) = (routes(around.before(old)), routes(around.after(new)));
     let mut found = Vec::new();
     // Another object may have the rule now, for the same gateways.
-    let is_other = |was: &&Route| !around.model.after.routes().any(|now| now == **was);
+    let is_other = |was: &&Route| !around.model.after.routes().any(|now| now == *was);
     for was in before.iter().filter(is_other) {
         let is_rule = |now: &&Route| now.matches == was.matches;
-        let mut by_gateway = around.model.after.routes().filter(|now| is_rule(&now) && now.through == was.through);
-        match by_gateway.next().or_else(|| after.iter().find(is_rule).cloned()) {
+        let mut by_gateway = around.model.after.routes().filter(|now| is_rule(now) && now.through == was.through);
+        match by_gateway.next().or_else(|| after.iter().find(is_rule)) {
             Some(now) => {
                 let is_same =
-                    are_same_pods((was, around.before(old).namespace), (&now, around.after(new).namespace), around);
-                found.extend(share(was, &now).filter(|_| !is_same));
+                    are_same_pods((was, around.before(old).namespace), (now, around.after(new).namespace), around);
+                found.extend(share(was, now).filter(|_| !is_same));
                 found.extend(subpaths_gone(was, &after, &around.model.after));
             }
             None => found.extend(path_gone(was, new, around)),
@@ -109,7 +109,7 @@ fn subpaths_gone(was: &Route, own: &[Route], after: &Side<'_>) -> Option<Danger>
         return None;
     }
     let covers = |route: &Route| route.has_subpaths && was.matches.starts_with(route.matches.trim_end_matches('/'));
-    let is_served = after.routes().any(|route| covers(&route));
+    let is_served = after.routes().any(covers);
     (!is_served).then(|| {
         let text = format!("{} is for this path alone: no path below it is served any more", was.matches);
         Danger::said(Severity::Outage, "pathGone", text, "keep the type of path that is for what is below it too")
@@ -127,7 +127,7 @@ fn path_gone<'a>(was: &Route, new: &'a Manifest, around: &Around<'a>) -> Option<
     let mut all = after.routes();
     let through = Through::of(around.after(new));
     let is_host_gone = !host.is_empty() && host != "*" && !after.serves(host, through.as_ref());
-    (!is_host_gone && !all.any(|route| is_served(&route))).then(|| {
+    (!is_host_gone && !all.any(is_served)).then(|| {
         let text = match host {
             "*" => format!("/{path} of all hosts is no longer served"),
             host => format!("{host}/{path} is no longer served"),
@@ -150,7 +150,7 @@ pub(super) fn class(old: &Manifest, new: &Manifest, after: &Side<'_>) -> Option<
         _ => word(manifest.object(), path).to_owned(),
     };
     let (from, to) = (class(old), class(new));
-    let is_taken_over = |was: &Route| after.routes().any(|now| now == *was);
+    let is_taken_over = |was: &Route| after.routes().any(|now| now == was);
     let routes = routes(Placed::new(old, None));
     let all_stay = !routes.is_empty() && routes.iter().all(is_taken_over);
     (from != to && !from.is_empty() && !to.is_empty() && !all_stay).then(|| {

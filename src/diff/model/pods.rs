@@ -35,6 +35,11 @@ pub(in crate::diff) fn spec(manifest: &Manifest) -> Option<&Value> {
     manifest.object().at(path)
 }
 
+/// The labels of the Pods that a workload keeps running.
+pub(super) fn template_labels(workload: &Manifest) -> Option<&Mapping> {
+    workload.object().at(&["spec", "template", "metadata", "labels"]).and_then(Value::as_mapping)
+}
+
 /// The labels of the Pods that an object makes.
 pub(in crate::diff) fn labels(manifest: &Manifest) -> Option<&Mapping> {
     let (.., path) =

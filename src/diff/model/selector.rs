@@ -2,13 +2,12 @@
 
 use go_yaml::{Mapping, Value};
 
-use super::{items, word};
+use super::{items, pods, word};
 use crate::manifest::Manifest;
 
 /// Whether a label selector chooses the Pods of a workload. One with an operator that is not known chooses none.
 pub(in crate::diff) fn selects(selector: &Value, workload: &Manifest) -> bool {
-    let labels = workload.object().at(&["spec", "template", "metadata", "labels"]).and_then(Value::as_mapping);
-    chooses(selector, labels)
+    chooses(selector, pods::template_labels(workload))
 }
 
 /// Whether a label selector chooses what has these labels.
@@ -29,6 +28,17 @@ fn is_met(expression: &Value, labels: &Mapping) -> bool {
         "Exists" => label.is_some(),
         "DoesNotExist" => label.is_none(),
         _ => false,
+    }
+}
+
+/// The selector by which a Service or a NetworkPolicy chooses Pods, as a label selector; none for one that chooses none.
+pub(super) fn of(object: &Manifest) -> Option<Value> {
+    match object.kind() {
+        "NetworkPolicy" => {
+            let selector = object.object().at(&["spec", "podSelector"]).cloned();
+            Some(selector.unwrap_or_else(|| Value::Mapping(Mapping::new())))
+        }
+        _ => of_service(object),
     }
 }
 
