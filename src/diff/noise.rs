@@ -42,49 +42,72 @@ const CHART_LABELS: [&str; 3] = ["helm.sh/chart", "chart", "app.kubernetes.io/ve
 /// How short ids of commits are.
 const SHORT: usize = 7;
 
-/// Which of the [`CHART_LABELS`] a selector names, before or after, among the objects of destination paths that change: a label
+/// What is in the name of a label or an annotation that has a digest.
+const DIGESTS: [&str; 2] = ["checksum", "hash"];
+
+/// Whether a label or annotation of this name may be noise.
+fn may_be_noise(key: &str) -> bool {
+    let key = key.to_ascii_lowercase();
+    CHART_LABELS.contains(&key.as_str()) || DIGESTS.iter().any(|word| key.contains(word))
+}
+
+/// Which labels that may be noise a selector names, before or after, among the objects of destination paths that change: a label
 /// that something selects by decides whom a Service or a NetworkPolicy reaches, or which rights a role has.
 pub(super) struct Selected<'a> {
     sides: &'a [Sides],
-    labels: OnceLock<BTreeSet<&'static str>>,
+    named: OnceLock<Named>,
+}
+
+#[derive(Default)]
+struct Named {
+    labels: BTreeSet<String>,
+    /// Selectors that are texts, as Calico has them.
+    texts: BTreeSet<String>,
 }
 
 impl<'a> Selected<'a> {
     pub(super) fn new(sides: &'a [Sides]) -> Self {
-        Self { sides, labels: OnceLock::new() }
+        Self { sides, named: OnceLock::new() }
     }
 
     /// Looks through all objects the first time.
     fn has(&self, label: &str) -> bool {
-        let labels = self.labels.get_or_init(|| {
-            let mut found = BTreeSet::new();
+        let named = self.named.get_or_init(|| {
+            let mut found = Named::default();
             for manifest in self.sides.iter().flat_map(|side| side.old.iter().chain(&side.new)) {
                 add_selected(manifest.object(), &mut found);
             }
             found
         });
-        labels.contains(label)
+        named.labels.contains(label) || named.texts.iter().any(|text| text.contains(label))
     }
 }
 
-/// Adds the labels that selectors in a value name: keys of `matchLabels` and of what is called a selector, keys of expressions,
-/// and words of a selector that is a text.
-fn add_selected(value: &Value, found: &mut BTreeSet<&'static str>) {
-    let mut open = vec![value];
-    while let Some(value) = open.pop() {
+/// Adds the labels that selectors in a value name: keys of `matchLabels`, of what is called a selector, and of the `labels` of one
+/// or of a subset; keys of expressions; and words of a selector that is a text.
+fn add_selected(value: &Value, found: &mut Named) {
+    let mut open = vec![("", value)];
+    while let Some((of, value)) = open.pop() {
         match value {
-            Value::Sequence(items) => open.extend(items),
+            Value::Sequence(items) => open.extend(items.iter().map(|item| (of, item))),
             Value::Mapping(mapping) => {
                 for (key, value) in mapping {
-                    let is_selector = key == "matchLabels" || key.to_ascii_lowercase().ends_with("selector");
-                    let names = |label: &&str| match value {
-                        Value::Mapping(labels) => is_selector && labels.contains_key(*label),
-                        Value::String(text) if key == "key" => text == *label,
-                        Value::String(text) => is_selector && text.contains(*label),
-                        _ => false,
-                    };
-                    found.extend(CHART_LABELS.iter().copied().filter(names));
-                    open.push(value);
+                    let is_selector = key == "matchLabels"
+                        || key == "labels" && of != "metadata"
+                        || key.to_ascii_lowercase().ends_with("selector");
+                    match value {
+                        Value::Mapping(labels) if is_selector => {
+                            found.labels.extend(labels.keys().filter(|label| may_be_noise(label)).cloned());
+                        }
+                        Value::String(text) if key == "key" && may_be_noise(text) => {
+                            found.labels.insert(text.clone());
+                        }
+                        Value::String(text) if is_selector => {
+                            found.texts.insert(text.clone());
+                        }
+                        _ => {}
+                    }
+                    open.push((key, value));
                 }
             }
             _ => {}
@@ -92,10 +115,31 @@ fn add_selected(value: &Value, found: &mut BTreeSet<&'static str>) {
     }
 }
 
-/// Whether a text may be a digest, or a part of one: what has other characters, or no digit at all, is written by hand.
-fn may_be_digest(text: &str) -> bool {
-    let is_of_digest = |byte: u8| byte.is_ascii_alphanumeric() || matches!(byte, b'=' | b':' | b'-' | b'_' | b'+');
-    text.bytes().all(is_of_digest) && text.bytes().any(|byte| byte.is_ascii_digit())
+/// How long a digest is at least, or a part of one.
+const DIGEST_MIN: usize = 8;
+
+/// How many characters a text has at least that is a digest in capital and small letters.
+const MIXED_MIN: usize = 16;
+
+/// Whether a text is a digest, or a part of one: digits and letters in turn, not a word or a number that a person wrote.
+fn is_digest(text: &str) -> bool {
+    // `sha256:` or `sha256-` comes before some.
+    let bare = match text.split_once([':', '-']) {
+        Some((sort, bare)) if sort.starts_with("sha") || sort == "md5" => bare,
+        _ => text,
+    };
+    let bare = bare.trim_end_matches('=');
+    let is_hex = bare.bytes().all(|byte| byte.is_ascii_hexdigit());
+    let is_mixed = bare.len() >= MIXED_MIN && bare.bytes().any(|byte| byte.is_ascii_uppercase());
+    let is_of_digest = |byte: u8| match byte {
+        b'0'..=b'9' | b'a'..=b'z' => true,
+        b'A'..=b'Z' => is_hex || is_mixed,
+        b'+' | b'/' | b'_' => is_mixed,
+        _ => false,
+    };
+    let turns = bare.as_bytes().windows(2);
+    let turns = turns.filter(|pair| matches!(pair, [a, b] if a.is_ascii_digit() != b.is_ascii_digit())).count();
+    bare.len() >= DIGEST_MIN && bare.bytes().all(is_of_digest) && turns >= if is_hex { 1 } else { 2 }
 }
 
 /// What echoes through the manifests of one path.
@@ -125,12 +169,13 @@ impl<'a> Echoes<'a> {
         if let [outer @ .., "metadata", sort @ ("labels" | "annotations"), key] = &keys[..]
             && !outer.contains(&"volumeClaimTemplates")
         {
-            if *sort == "labels" && CHART_LABELS.contains(key) {
-                return (!self.selected.has(key)).then_some(Noise::ChartLabel);
+            if *sort == "labels" && may_be_noise(key) && self.selected.has(key) {
+                return None;
             }
-            let key = key.to_ascii_lowercase();
-            let is_digest = may_be_digest(old) && may_be_digest(new);
-            if is_digest && (key.contains("checksum") || key.contains("hash")) {
+            if *sort == "labels" && CHART_LABELS.contains(key) {
+                return Some(Noise::ChartLabel);
+            }
+            if is_digest(old) && is_digest(new) && may_be_noise(key) && !CHART_LABELS.contains(key) {
                 return Some(Noise::Checksum);
             }
         }
@@ -143,5 +188,40 @@ impl<'a> Echoes<'a> {
             echoed = echoed.replace(before, after);
         }
         (echoed == *new).then_some(Noise::DryCommit)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::is_digest;
+
+    #[test]
+    fn digests_are_no_words_and_no_numbers() {
+        for text in [
+            "b5bb9d8014a0f9b1d61e21e796d78dccdf1352f23cd32812f4850b878ae4944c",
+            "sha256:b5bb9d8014a0f9b1d61e21e796d78dcc",
+            "0123456789abcdef",
+            "d41d8cd9",
+            "6d4cf56db6",
+            "m9h6c7bk2f",
+            "47DEQpj8HBSa+/TImW+5JCeuQeRkm5NMpJWZG3hSuFU=",
+        ] {
+            assert!(is_digest(text), "{text}");
+        }
+        for text in [
+            "1",
+            "r1",
+            "arg1",
+            "3",
+            "sha512",
+            "20240101",
+            "release2024",
+            "upstream",
+            "$request_uri",
+            "10.0.0.1/24",
+            "blue-2",
+        ] {
+            assert!(!is_digest(text), "{text}");
+        }
     }
 }

@@ -115,11 +115,11 @@ fn differences() {
         ),
         (
             "chart labels and checksums are noise, other labels are not",
-            "kind: A\nmetadata: {name: a, labels: {helm.sh/chart: web-1, tier: web}, annotations: {checksum/config: '1'}}\n"
+            "kind: A\nmetadata: {name: a, labels: {helm.sh/chart: web-1, tier: web}, annotations: {checksum/config: d41d8cd9}}\n"
                 .to_owned(),
-            "kind: A\nmetadata: {name: a, labels: {helm.sh/chart: web-2, tier: api}, annotations: {checksum/config: '2'}}\n"
+            "kind: A\nmetadata: {name: a, labels: {helm.sh/chart: web-2, tier: api}, annotations: {checksum/config: 0cc175b9}}\n"
                 .to_owned(),
-            "~ A a\n  metadata.annotations[\"checksum/config\"]: \"1\" -> \"2\" (checksums)\n  \
+            "~ A a\n  metadata.annotations[\"checksum/config\"]: \"d41d8cd9\" -> \"0cc175b9\" (checksums)\n  \
              metadata.labels[\"helm.sh/chart\"]: \"web-1\" -> \"web-2\" (chart labels)\n  \
              metadata.labels.tier: \"web\" -> \"api\"\n",
         ),
@@ -139,6 +139,28 @@ fn differences() {
             "kind: A\nmetadata: {name: a, annotations: {checksum/run: '#!/bin/sh 1'}}\n".to_owned(),
             "kind: A\nmetadata: {name: a, annotations: {checksum/run: '#!/bin/evil 1'}}\n".to_owned(),
             "~ A a\n  metadata.annotations[\"checksum/run\"]: \"#!/bin/sh 1\" -> \"#!/bin/evil 1\"\n",
+        ),
+        (
+            "what has no digest is not a checksum",
+            "kind: A\nmetadata: {name: a, annotations: {x.io/upstream-hash-by: arg1, x.io/hash-size: '3', x.io/hash: blue}}\n"
+                .to_owned(),
+            "kind: A\nmetadata: {name: a, annotations: {x.io/upstream-hash-by: arg2, x.io/hash-size: '1', x.io/hash: d41d8cd9}}\n"
+                .to_owned(),
+            "~ A a\n  metadata.annotations[\"x.io/hash\"]: \"blue\" -> \"d41d8cd9\"\n  \
+             metadata.annotations[\"x.io/hash-size\"]: \"3\" -> \"1\"\n  \
+             metadata.annotations[\"x.io/upstream-hash-by\"]: \"arg1\" -> \"arg2\"\n",
+        ),
+        (
+            "a digest that something selects by is not noise",
+            "kind: A\nmetadata: {name: a, labels: {pod-hash: d41d8cd9, a-hash: d41d8cd9, b-hash: d41d8cd9}}\n---\nkind: B\n\
+             metadata: {name: b}\nspec: {selector: {matchLabels: {pod-hash: d41d8cd9}}, subsets: [{labels: {a-hash: d41d8cd9}}]}\n"
+                .to_owned(),
+            "kind: A\nmetadata: {name: a, labels: {pod-hash: 0cc175b9, a-hash: 0cc175b9, b-hash: 0cc175b9}}\n---\nkind: B\n\
+             metadata: {name: b}\nspec: {selector: {matchLabels: {pod-hash: d41d8cd9}}, subsets: [{labels: {a-hash: d41d8cd9}}]}\n"
+                .to_owned(),
+            "~ A a\n  metadata.labels.a-hash: \"d41d8cd9\" -> \"0cc175b9\"\n  \
+             metadata.labels.b-hash: \"d41d8cd9\" -> \"0cc175b9\" (checksums)\n  \
+             metadata.labels.pod-hash: \"d41d8cd9\" -> \"0cc175b9\"\n",
         ),
         (
             "a label that is new is somebody's decision, one in a selector is no label",
