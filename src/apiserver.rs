@@ -16,7 +16,7 @@ use std::collections::{BTreeSet, HashSet};
 use kube_validate::{Crds, Finding, Judge, Reason, Severity, Verdict};
 
 use crate::argo::Application;
-use crate::diff::ObjectName;
+use crate::diff::{HIDDEN, ObjectName, is_secret};
 use crate::manifest::{self, Key, Manifest};
 use crate::settings::{Settings, Validate};
 use crate::versions::Kubernetes;
@@ -193,18 +193,32 @@ pub(crate) fn own_crds(manifests: &[Manifest]) -> Crds {
     crds
 }
 
-fn is_secret(manifest: &Manifest) -> bool {
-    manifest.kind() == "Secret" && manifest.group().is_empty()
-}
-
 /// What is said of a Secret, without the value that it is said of.
 fn without_value(finding: Finding) -> Finding {
-    match finding.message.split_once(", not ") {
-        Some((message, _)) if ["data", "stringData"].iter().any(|field| finding.field.starts_with(field)) => {
-            Finding { message: message.to_owned(), ..finding }
-        }
-        _ => finding,
+    // What Kubernetes names objects by is no value.
+    if matches!(finding.field.as_str(), "apiVersion" | "kind" | "metadata.name" | "metadata.namespace") {
+        return finding;
     }
+    let is_data = ["data", "stringData"].iter().any(|field| finding.field.starts_with(field));
+    let message = match finding.message.split_once(", not ") {
+        Some((message, _)) if is_data => message,
+        _ => finding.message.as_str(),
+    };
+    let message = match message.strip_prefix("is `") {
+        // A value may have such quotes in it.
+        Some(quoted) => match quoted.rfind('`').filter(|_| !quoted.contains("` or `")) {
+            Some(end) if is_sentence_end(quoted.get(end + 1..)) => {
+                format!("is {HIDDEN}{}", quoted.get(end + 1..).unwrap_or_default())
+            }
+            _ => format!("is {HIDDEN}, and not valid"),
+        },
+        None => message.to_owned(),
+    };
+    Finding { message, ..finding }
+}
+
+fn is_sentence_end(rest: Option<&str>) -> bool {
+    rest.is_some_and(|rest| rest.is_empty() || rest.starts_with([':', ',']))
 }
 
 #[cfg(test)]

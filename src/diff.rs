@@ -46,6 +46,7 @@ pub(crate) use image::{Image, ImageChange};
 pub(crate) use model::{Beside, OfProject};
 pub(crate) use noise::Noise;
 pub(crate) use path::{FieldPath, Step};
+pub(crate) use secret::{HIDDEN, is_secret};
 pub(crate) use syncs::Syncs;
 pub(crate) use value::{Difference, Leaf, Place};
 pub(crate) use words::Words;
@@ -268,8 +269,8 @@ fn object(
         }
         (None, None) => return None,
     };
-    if object.kind == "Secret" && !options.reveal_secrets {
-        secret::hide(&mut difference);
+    if !options.reveal_secrets {
+        secret::hide(pair.old, pair.new, &mut difference);
     }
     let old_name = pair.old.map(Manifest::name).filter(|name| change == Change::Changed && *name != object.name);
     Some(ObjectDiff {

@@ -57,4 +57,11 @@ fn what_is_said_of_a_secret_has_no_value_of_it() {
     let answers = server.answers(&server.judge(Crds::new()), &manifests(text));
     assert_eq!(said(&answers).len(), 2, "{answers:?}");
     assert!(!format!("{answers:?}").contains("471"), "{answers:?}");
+    for rest in ["}\ntype: sesame", ", labels: {a: 'sesame of all'}}", ", labels: {a: 'sesame `of` all'}}"] {
+        let text = format!("apiVersion: v1\nkind: Secret\nmetadata: {{name: a{rest}\n");
+        let answers = server.answers(&server.judge(Crds::new()), &manifests(&text));
+        assert_eq!(answers.len(), 1, "{rest}: {answers:?}");
+        assert!(!format!("{answers:?}").contains("sesame"), "{answers:?}");
+        assert!(format!("{answers:?}").contains("<hidden>"), "{answers:?}");
+    }
 }

@@ -230,6 +230,55 @@ fn secrets_are_told_to_who_asks() {
     }
 }
 
+/// Wherever a value of a Secret is, by a slip in a field or in a kind or in another object, it is not shown: of an object that comes,
+/// of one that goes, and of one that changes.
+#[test]
+fn secrets_with_slips_are_not_shown() {
+    let rows = [
+        "apiVersion: v1\nkind: Secret\nmetadata: {name: a}\nstringdata: {pw: VALUE}",
+        "apiVersion: v1\nkind: Secret\nmetadata: {name: a}\nStringData: {pw: VALUE}",
+        "apiVersion: v1\nkind: Secret\nmetadata: {name: a}\ndta: {pw: VALUE}",
+        "apiVersion: v1\nkind: Secret\nmetadata: {name: a}\nspec: {pw: [{b: VALUE}]}",
+        "apiVersion: v1\nkind: Secret\nmetadata: {name: a}\npassword: VALUE",
+        "apiVersion: v1\nkind: Secret\nmetadata: {name: a}\ntype: VALUE",
+        "apiVersion: v1\nkind: Secret\nmetadata: {name: a}\nimmutable: VALUE",
+        "apiVersion: v1\nkind: Secret\nmetadata: {name: a, data: {pw: VALUE}}",
+        "apiVersion: v1\nkind: Secret\nmetadata: {name: a, annotations: {pw: VALUE}}",
+        "apiVersion: v1\nkind: Secret\nmetadata: {name: a, labels: {pw: VALUE of}}",
+        "apiVersion: v1\nkind: Secret\nmetadata: {name: a, annotations: {kubectl.kubernetes.io/last-applied-configuration: VALUE}}",
+        "apiVersion: v1\nkind: secret\nmetadata: {name: a}\nstringData: {pw: VALUE}",
+        "apiVersion: v1\nkind: Secrt\nmetadata: {name: a}\ndata: {pw: VALUE}",
+        "apiVersion: v1\nkind: Secrets\nmetadata: {name: a}\ndata: {pw: VALUE}",
+        "apiVersion: v2\nkind: Secret\nmetadata: {name: a}\ndata: {pw: VALUE}",
+        "apiVersion: v1\nkind: Credential\nmetadata: {name: a}\ntype: Opaque\ndata: {pw: VALUE}",
+        "apiVersion: v1\nkind: ConfigMap\nmetadata: {name: a}\nstringData: {pw: VALUE}",
+        "apiVersion: v1\nkind: Foo\nmetadata: {name: a}\nitems: [{apiVersion: v1, kind: Secret, metadata: {name: q}, data: {pw: VALUE}}]",
+        "apiVersion: kro.run/v1alpha1\nkind: ResourceGraphDefinition\nmetadata: {name: a}\n\
+         spec: {resources: [{template: {apiVersion: v1, kind: Secret, stringData: {pw: VALUE}}}]}",
+    ];
+    for row in rows {
+        let [old, new] = ["sesame1", "sesame2"].map(|value| format!("{}\n", row.replace("VALUE", value)));
+        for (old, new) in [(&old, &String::new()), (&String::new(), &new), (&old, &new)] {
+            let diffs = compared(old, new, &Options::default());
+            assert!(!diffs.is_empty(), "{row}");
+            let shown = format!("{:?} {}", diffs.iter().map(|diff| &diff.difference).collect::<Vec<_>>(), told(&diffs));
+            assert!(!shown.contains("sesame"), "{row}\n{shown}");
+        }
+    }
+    // What has no values of it is shown, and data of others.
+    let shown = [
+        "apiVersion: v1\nkind: Secret\nmetadata: {name: a, labels: {tier: VALUE}}\n",
+        "apiVersion: v1\nkind: Secret\nmetadata: {name: a, annotations: {reflector.io/namespaces: VALUE}}\n",
+        "apiVersion: v1\nkind: Secret\nmetadata: {name: a}\ntype: kubernetes.io/VALUE\n",
+        "apiVersion: v1\nkind: ConfigMap\nmetadata: {name: a}\ndata: {a: VALUE}\n",
+        "apiVersion: bitnami.com/v1alpha1\nkind: SealedSecret\nmetadata: {name: a}\nspec: {encryptedData: {a: VALUE}}\n",
+    ];
+    for row in shown {
+        let [old, new] = ["one", "two"].map(|value| row.replace("VALUE", value));
+        assert!(told(&compared(&old, &new, &Options::default())).contains("two\""), "{row}");
+    }
+}
+
 #[test]
 fn images_by_container() {
     let old = pod_template("{spec: {containers: [{name: a, image: 'x:1'}, {name: b, image: 'y:1'}]}}");
