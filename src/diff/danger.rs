@@ -8,6 +8,7 @@
 
 mod accounts;
 mod addresses;
+mod alertmanager;
 mod alerts;
 mod application;
 mod argocd;
@@ -41,10 +42,12 @@ mod invalid;
 mod isolation;
 mod knative;
 mod linkerd;
+mod listeners;
 mod locality;
 mod logins;
 mod lost;
 mod mesh;
+mod mirrors;
 mod monitors;
 mod mounts;
 mod namespace;
@@ -265,6 +268,10 @@ fn removed<'a>(old: &'a Manifest, pair: &Pair<'a>, around: &Around<'a>) -> Vec<D
 /// What becomes of an object that was there before.
 fn changed<'a>(old: &'a Manifest, new: &'a Manifest, pair: &Pair<'a>, around: &Around<'a>) -> Vec<Danger> {
     let mut found = immutable::changed(old, new);
+    if rights::is_rebound(old, new, around) {
+        found.retain(|danger| danger.kind() != "immutable");
+    }
+    found.extend(rights::rebound(old, new, around));
     found.extend(replaced::changed(old, new));
     found.extend(crd::versions_gone(old, new));
     found.extend(crd::unconverted(old, new));
@@ -274,6 +281,7 @@ fn changed<'a>(old: &'a Manifest, new: &'a Manifest, pair: &Pair<'a>, around: &A
     found.extend(autoscaling::bounded(old, new));
     found.extend(autoscaling::lowered(old, new, around));
     found.extend(autoscaling::emptied(old, new, around));
+    found.extend(autoscaling::fewest(old, new, around));
     found.extend(autoscaling::triggers_gone(old, new));
     found.extend(scheduling::impossible(old, new, around));
     found.extend(application::changed(old, new, around));
@@ -289,6 +297,10 @@ fn changed<'a>(old: &'a Manifest, new: &'a Manifest, pair: &Pair<'a>, around: &A
     found.extend(rollout::killed(old, new));
     found.extend(rollout::probes(old, new, around));
     found.extend(ports::gone(old, new, around));
+    found.extend(ports::unlisted(old, new));
+    found.extend(listeners::changed(old, new));
+    found.extend(alertmanager::changed(old, new));
+    found.extend(mirrors::changed(old, new, around));
     found.extend(autoscaling::blind(old, new, around));
     found.extend(gates::raised(old, new, around));
     found.extend(traffic::shifted(old, new, around));
@@ -338,7 +350,6 @@ fn changed<'a>(old: &'a Manifest, new: &'a Manifest, pair: &Pair<'a>, around: &A
     found.extend(surroundings::changed(old, new, around));
     found.extend(autoscaling::stuck(old, new));
     found.extend(autoscaling::evicts(old, new));
-    found.extend(classes::prioritized(old, new));
     found.extend(mesh::registered(old, new));
     found.extend(certificates::unserving(old, new));
     found.extend(rewrites::conditioned(old, new, around));
@@ -393,6 +404,7 @@ fn stays<'a>(old: Option<&'a Manifest>, new: &'a Manifest, around: &Around<'a>) 
     found.extend(quotas::quota(old, new, around));
     found.extend(quotas::limit_range(old, new, around));
     found.extend(quotas::unrequested(old, new, around));
+    found.extend(classes::prioritized(old, new, around));
     found.extend(claims::shared(old, new, around));
     found.extend(claims::taken(old, new, around));
     found.extend(wired::in_plain_text(old, new, around));

@@ -199,7 +199,8 @@ mod tests {
     #[test]
     fn steps_do_not_grow_with_the_third_power() {
         for of_each in KINDS.iter().map(|one| (*one).to_owned()).chain([KINDS.join("---\n")]) {
-            let [(few, _), (many, _)] = [20, 60].map(|count| steps(count, &of_each));
+            let [(few, _), (many, left)] = [20, 60].map(|count| steps(count, &of_each));
+            assert_eq!(left, 0, "{of_each}");
             assert!(many <= few * 13, "{few} steps of 20 and {many} of 60: {of_each}");
         }
     }

@@ -405,6 +405,11 @@ impl<'a> Side<'a> {
         self.beside.of_group(group)
     }
 
+    /// Claims of volumes of Applications that do not change, and their workloads that mount some.
+    pub(super) fn beside_of_claims(&self) -> impl Iterator<Item = Placed<'a>> {
+        self.beside.of_claims()
+    }
+
     /// Groups and kinds of all objects.
     pub(super) fn group_kinds(&self) -> BTreeSet<(String, String)> {
         let own = self.all.iter().map(|one| (one.manifest.group().to_owned(), one.manifest.kind().to_owned()));

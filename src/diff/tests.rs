@@ -505,7 +505,13 @@ fn bindings_that_grow() {
             "grants additional permissions: edit for Group dev",
         ),
         ("one less", binding("edit", &format!("{ci}, {dev}")), binding("edit", dev), ""),
-        ("new", String::new(), binding("edit", ci), ""),
+        ("new, of a reader", String::new(), binding("view", ci), ""),
+        (
+            "new, of a writer of all namespaces",
+            String::new(),
+            binding("edit", ci),
+            "grants additional permissions: edit for ServiceAccount ci/bot",
+        ),
         (
             "new, of an admin",
             String::new(),

@@ -201,6 +201,20 @@ pub(super) fn emptied<'a>(old: &'a Manifest, new: &'a Manifest, around: &Around<
     })
 }
 
+/// An autoscaler that may run a third as many replicas as before, or one alone, while there is little to do.
+pub(super) fn fewest<'a>(old: &'a Manifest, new: &'a Manifest, around: &Around<'a>) -> Option<Danger> {
+    let ((_, from), (field, to)) = (bound(old, false)?, bound(new, false)?);
+    let is_much = to == 1 && from > 1 || to > 0 && to.saturating_mul(3) <= from;
+    let is_lowered = is_much && !around.ignores(new, &["spec", field]);
+    is_lowered.then(|| {
+        let alone = if to == 1 { ", and no other one answers while it is replaced" } else { "" };
+        let text = format!(
+            "`{field}` {from} → {to}: where load comes at once, that many have to bear it until others start{alone}"
+        );
+        Danger::said(Severity::Other, "scaledLess", text, "check how many replicas it needs before others have started")
+    })
+}
+
 /// Triggers of an autoscaler that go, and that none comes in place of.
 pub(super) fn triggers_gone(old: &Manifest, new: &Manifest) -> Option<Danger> {
     if (new.home_group(), new.kind()) != ("keda.sh", "ScaledObject") {

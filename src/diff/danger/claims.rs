@@ -64,7 +64,9 @@ pub(super) fn taken<'a>(old: Option<&'a Manifest>, new: &'a Manifest, around: &A
     let stays = |one: &Placed<'a>| {
         around.model.before.find(*one).is_some_and(|was| of_one_node(was, &around.model.before).contains(claim))
     };
-    let names: BTreeSet<String> = others.filter(stays).map(super::around::name).collect();
+    let of_others = side.beside_of_claims().filter(|one| one.namespace == placed.namespace).filter(is_other);
+    let of_others = of_others.filter(|one| of_one_node(*one, side).contains(claim));
+    let names: BTreeSet<String> = others.filter(stays).chain(of_others).map(super::around::name).collect();
     (!names.is_empty()).then(|| {
         let has = if names.len() == 1 { "has" } else { "have" };
         let text = format!(
@@ -97,7 +99,9 @@ fn of_one_node<'a>(workload: Placed<'a>, side: &Side<'a>) -> BTreeSet<&'a str> {
 
 fn is_of_one_node(namespace: &str, name: &str, side: &Side<'_>) -> bool {
     let thing = Thing { kind: "PersistentVolumeClaim", namespace: namespace.to_owned(), name: name.to_owned() };
-    let mut makers = side.makers(&thing).iter().filter(|one| one.manifest.kind() == "PersistentVolumeClaim");
+    let beside = side.beside_of_claims().filter(|one| one.namespace == namespace && one.manifest.name() == name);
+    let makers = side.makers(&thing).iter().copied().chain(beside);
+    let mut makers = makers.filter(|one| one.manifest.kind() == "PersistentVolumeClaim");
     makers.any(|claim| {
         let object = claim.manifest.object();
         let modes = items(object, &["spec", "accessModes"]);

@@ -32,10 +32,23 @@ pub(super) fn undefaulted<'a>(old: &'a Manifest, new: Option<&'a Manifest>, arou
 /// A class of priority that Pods get which name none.
 ///
 /// Reference: kubernetes docs/concepts/scheduling-eviction/pod-priority-preemption, "PriorityClass": `globalDefault`.
-pub(super) fn prioritized(old: &Manifest, new: &Manifest) -> Option<Danger> {
+/// Reference: kubernetes 1.36 plugin/pkg/admission/priority `validatePriorityClass`: only one default can exist.
+pub(super) fn prioritized<'a>(old: Option<&'a Manifest>, new: &'a Manifest, around: &Around<'a>) -> Option<Danger> {
     let is_it = (new.home_group(), new.kind()) == ("scheduling.k8s.io", "PriorityClass");
     let is_all = |class: &Manifest| class.object().get("globalDefault").and_then(go_yaml::Value::as_bool) == Some(true);
-    (is_it && is_all(new) && !is_all(old)).then(|| {
+    if !is_it || !is_all(new) || old.is_some_and(is_all) {
+        return None;
+    }
+    let mut all = around.model.after.all().iter().map(|one| one.manifest);
+    let is_other = |one: &Manifest| one.kind() == new.kind() && one.name() != new.name() && is_all(one);
+    if let Some(other) = all.find(|one| is_other(one)) {
+        let text = format!(
+            "the API server refuses it, so the sync fails: PriorityClass {} is the default, and only one can be",
+            other.name()
+        );
+        return Some(Danger::said(Severity::Refused, "invalid", text, super::CORRECT));
+    }
+    old.map(|_| {
         let text = "`globalDefault: true`: all new Pods that name no class get it, and may displace others".to_owned();
         Danger::said(
             Severity::Other,

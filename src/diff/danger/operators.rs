@@ -187,7 +187,12 @@ fn fewer(path: &[String], old: &Value, new: &Value) -> Option<Danger> {
     let (Value::Int(from), Value::Int(to)) = (old, new) else { return None };
     (to < from).then(|| {
         let severity = if *to == 0 { Severity::Outage } else { Severity::Other };
-        let text = format!("`{}` {from} → {to}: fewer copies of the data", path.join("."));
+        let effect = match (*from, *to) {
+            (_, 0) => "it is stopped, and nothing answers",
+            (3.., 1 | 2) => "fewer copies of the data: once one fails, those that stay are no majority of three",
+            _ => "fewer copies of the data",
+        };
+        let text = format!("`{}` {from} → {to}: {effect}", path.join("."));
         Danger::said(severity, "fewerCopies", text, "check that those that stay have all the data")
     })
 }

@@ -42,6 +42,36 @@ fn lacking_probes(workload: &Manifest) -> Vec<(String, String)> {
     lacking
 }
 
+/// Probes that ask another number than before, or that number still, which the container no longer lists: what listens without
+/// being listed is not known.
+///
+/// Reference: kubernetes API Container `ports`: not listing a port does not keep it from being reached.
+pub(super) fn unlisted(old: &Manifest, new: &Manifest) -> Vec<Danger> {
+    let listed = |container: &Value, port: i64| {
+        items(container, &["ports"]).iter().any(|one| number(one, &["containerPort"]) == Some(port))
+    };
+    let mut found = Vec::new();
+    for (name, container) in spec(new).into_iter().flat_map(containers) {
+        let Some((_, was)) = spec(old).into_iter().flat_map(containers).find(|(of, _)| *of == name) else { continue };
+        let mut asked = BTreeSet::new();
+        for probe in ["readinessProbe", "livenessProbe", "startupProbe"] {
+            for handler in ["httpGet", "tcpSocket", "grpc"] {
+                let port = |of: &Value| number(of, &[probe, handler, "port"]);
+                let Some(now) = port(container).filter(|now| !listed(container, *now)) else { continue };
+                let was_listed = port(was).is_some_and(|port| listed(was, port));
+                if was_listed && !items(container, &["ports"]).is_empty() {
+                    asked.insert(now);
+                }
+            }
+        }
+        found.extend(asked.into_iter().map(|port| {
+            let text = format!("a probe of `{name}` asks port {port}, which it does not list: where nothing listens there, the probe fails");
+            Danger::said(Severity::Other, "noPort", text, "check that the container listens on the port")
+        }));
+    }
+    found
+}
+
 /// A Service whose named target none of the Pods has that it selects.
 ///
 /// Reference: kubernetes docs/concepts/services-networking/service, "Port definitions".

@@ -172,9 +172,44 @@ fn root(old: &Manifest, new: &Manifest) -> Vec<String> {
         if let Some((_, before)) = containers(old).find(|(before, _)| *before == name) {
             let of_root = |gain: &String| gain.starts_with(OF_ROOT) && is_root_forbidden(new, container);
             gains.extend(root_of(before, container, &format!("`{name}`")).into_iter().filter(|gain| !of_root(gain)));
+            gains.extend(undropped(before, container, name));
+            let has = |pods: &Value, one: &Value| has_profile(one).or_else(|| has_profile(pods)) == Some(true);
+            let is_said = has_profile(container) == Some(false) || has_profile(new) == Some(false);
+            if has(old, before) && !has(new, container) && !is_said {
+                gains.push(format!("the system calls that a profile kept from it (seccompProfile of `{name}`)"));
+            }
         }
     }
     gains
+}
+
+/// Capabilities that a container dropped, and has now.
+///
+/// Reference: kubernetes docs/concepts/security/pod-security-standards, restricted, "Capabilities": without `drop: [ALL]` a container
+/// has those that its runtime gives by default.
+fn undropped(old: &Value, new: &Value, name: &str) -> Option<String> {
+    let listed = |of: &Value| -> BTreeSet<String> {
+        let all = items(of, &["securityContext", "capabilities", "drop"]).iter().filter_map(Value::as_str);
+        all.map(|one| one.trim_start_matches("CAP_").to_ascii_uppercase()).collect()
+    };
+    let (was, now) = (listed(old), listed(new));
+    let is_privileged = new.at(&["securityContext", "privileged"]).and_then(Value::as_bool) == Some(true);
+    if now.contains("ALL") || is_privileged {
+        return None;
+    }
+    if was.contains("ALL") {
+        return Some(format!("the capabilities that a runtime gives by default (capabilities.drop of `{name}`)"));
+    }
+    let gone = was.difference(&now).next()?;
+    Some(format!("the capability {gone} (capabilities.drop of `{name}`)"))
+}
+
+/// Whether a seccomp profile keeps system calls from a Pod or a container, where it says.
+///
+/// Reference: kubernetes docs/tutorials/security/seccomp: without one, a container runs unconfined by default.
+fn has_profile(of: &Value) -> Option<bool> {
+    let profile = of.at(&["securityContext", "seccompProfile", "type"]).and_then(Value::as_str)?;
+    Some(matches!(profile, "RuntimeDefault" | "Localhost"))
 }
 
 /// The containers that were to run as another user than root, and whose images decide now.

@@ -4,7 +4,7 @@ use std::collections::BTreeSet;
 
 use go_yaml::Value;
 
-use super::{Around, Danger, Severity, What, text};
+use super::{Around, Danger, Severity, What, has_sync_option, text};
 use crate::diff::model::{Placed, Side, Thing, word};
 use crate::manifest::Manifest;
 
@@ -117,6 +117,61 @@ fn aggregates_to(role: &Manifest, to: &str) -> bool {
     role.kind() == "ClusterRole" && text(role, &["metadata", "labels", &label]) == "true"
 }
 
+/// Roles for users that write, and read Secrets, in each namespace where they are bound in all of them.
+///
+/// Reference: kubernetes docs/reference/access-authn-authz/rbac, "User-facing roles".
+const WRITERS: [&str; 2] = ["admin", "edit"];
+
+/// The roles for users, each with the rights of those before it.
+const ORDERED: [&str; 4] = ["view", "edit", "admin", "cluster-admin"];
+
+/// A binding to another role, which Argo CD deletes and makes anew where it applies it itself.
+///
+/// Reference: argo-cd 3.4 gitops-engine/pkg/utils/kube/resource_ops.go `ApplyResource`: `kubectl auth reconcile` comes before an apply
+/// that is not server-side; kubernetes component-helpers/auth/rbac/reconciliation `ReconcileRecreate`.
+pub(super) fn rebound<'a>(old: &'a Manifest, new: &'a Manifest, around: &Around<'a>) -> Option<Danger> {
+    if !is_rebound(old, new, around) {
+        return None;
+    }
+    let named = |binding: &'a Manifest| ["kind", "name"].map(|key| text(binding, &["roleRef", key]));
+    let ([was_kind, was], [kind, now]) = (named(old), named(new));
+    let role_of = |place: Placed<'a>, side: &Side<'a>, [kind, name]: [&str; 2]| -> Option<&'a Manifest> {
+        let (kind, namespace) = match kind {
+            "ClusterRole" => ("ClusterRole", ""),
+            _ => ("Role", place.namespace),
+        };
+        let thing = Thing { kind, namespace: namespace.to_owned(), name: name.to_owned() };
+        side.makers(&thing).first().map(|one| one.manifest)
+    };
+    let level = |kind: &str, name: &str| ORDERED.iter().position(|one| *one == name).filter(|_| kind == "ClusterRole");
+    let is_less = match (level(was_kind, was), level(kind, now)) {
+        (Some(was), Some(now)) => now <= was,
+        _ => {
+            let before = role_of(around.before(old), &around.model.before, [was_kind, was]);
+            let after = role_of(around.after(new), &around.model.after, [kind, now]);
+            let is_known = |role: &&Manifest| role.object().get("aggregationRule").is_none();
+            before.zip(after.filter(is_known)).is_some_and(|(before, after)| role(before, after).0.is_empty())
+        }
+    };
+    let text = format!(
+        "`roleRef` {was_kind} {was} → {kind} {now}: a sync deletes it and makes it anew, and its subjects have the rights of the other role"
+    );
+    let (severity, advice) = match is_less {
+        true => (Severity::Other, "check that its subjects do without the rights of the role of before"),
+        false => (Severity::Security, "check what the other role may do, or make a binding of a new name beside it"),
+    };
+    Some(Danger::said(severity, "rebound", text, advice))
+}
+
+/// Whether a sync takes another role of a binding: the API server refuses that of an apply and of a replacement.
+pub(super) fn is_rebound(old: &Manifest, new: &Manifest, around: &Around<'_>) -> bool {
+    let is_binding = matches!(new.kind(), "RoleBinding" | "ClusterRoleBinding");
+    let is_reconciled = new.api_version() == "rbac.authorization.k8s.io/v1" && around.syncs.annotates;
+    let is_otherwise =
+        ["ServerSideApply=true", "Replace=true", "Force=true"].iter().any(|one| has_sync_option(new, one));
+    is_binding && is_reconciled && !is_otherwise && old.object().get("roleRef") != new.object().get("roleRef")
+}
+
 /// Reference: kubernetes plugin/pkg/auth/authorizer/rbac, appliesToUser: an account without a namespace is one of the binding's.
 fn binding<'a>(old: Option<&'a Manifest>, new: &'a Manifest, around: &Around<'a>) -> Vec<String> {
     let home = |place: Placed<'a>| if place.manifest.kind() == "RoleBinding" { place.namespace } else { "" };
@@ -132,7 +187,10 @@ fn binding<'a>(old: Option<&'a Manifest>, new: &'a Manifest, around: &Around<'a>
             };
             gaining.retain(|subject| !had(subject) && !before.iter().any(|was| has_moved(was, subject, around)));
         }
-        None => gaining.retain(|subject| role == "cluster-admin" || is_everybody(&describe_subject(subject, here))),
+        None => {
+            let is_wide = role == "cluster-admin" || new.kind() == "ClusterRoleBinding" && WRITERS.contains(&role);
+            gaining.retain(|subject| is_wide || is_everybody(&describe_subject(subject, here)));
+        }
     }
     gaining.into_iter().map(|subject| format!("{role} for {}", describe_subject(subject, here))).collect()
 }

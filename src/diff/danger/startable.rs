@@ -307,6 +307,20 @@ fn arguments(container: &Value, flag: &str) -> Vec<String> {
     words.iter().enumerate().filter_map(value).collect()
 }
 
+/// Whether a schedule is for a day of the month alone, and that is in none of its months.
+fn has_no_day(object: &Manifest) -> bool {
+    let schedule = word(object.object(), &["spec", "schedule"]);
+    let fields: Vec<&str> = schedule.split_whitespace().collect();
+    let [_, _, day, months, week] = fields[..] else { return false };
+    let longest = |month: &str| match month.to_ascii_lowercase().as_str() {
+        "2" | "02" | "feb" => 29,
+        "4" | "04" | "apr" | "6" | "06" | "jun" | "9" | "09" | "sep" | "11" | "nov" => 30,
+        _ => 31,
+    };
+    let day: Option<u32> = day.parse().ok();
+    matches!(week, "*" | "?") && day.is_some_and(|day| months.split(',').all(|month| day > longest(month)))
+}
+
 /// Runs that start more often by far, and Jobs that are made again.
 ///
 /// Reference: kubernetes docs/concepts/workloads/controllers/ttlafterfinished: a Job is deleted after that; argo-cd docs/user-guide/auto_sync,
@@ -319,6 +333,10 @@ pub(super) fn repeated(old: &Manifest, new: &Manifest) -> Option<Danger> {
                 word(object.object(), &["spec", "schedule"]).split_whitespace().next().unwrap_or_default().to_owned()
             };
             let is_each = |text: &str| matches!(text, "*" | "*/1");
+            if has_no_day(new) && !has_no_day(old) {
+                let text = "`schedule` is for a day that none of its months has: it never runs".to_owned();
+                return Some(Danger::said(Severity::Other, "neverRuns", text, "check the day and the month"));
+            }
             let (was, now) = (minute(old), minute(new));
             let is_fixed = !was.is_empty() && was.chars().all(|c| c.is_ascii_digit() || c == ',');
             (is_fixed && is_each(&now)).then(|| {

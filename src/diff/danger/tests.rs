@@ -136,6 +136,42 @@ fn a_sync_waits_for_what_comes_later_in_its_own_application_alone() {
     assert!(kinds(&[side(hook), side(map)]).is_empty());
 }
 
+/// A claim of one node, and the Pods that have it, may be of an Application that does not change.
+#[test]
+fn a_claim_of_one_node_is_shared_between_applications() {
+    let claim = |mode: &str| {
+        format!(
+            "apiVersion: v1\nkind: PersistentVolumeClaim\nmetadata: {{name: files}}\nspec: {{accessModes: [{mode}]}}\n---\n"
+        )
+    };
+    let workload = |name: &str, volumes: &str| {
+        format!(
+            "apiVersion: apps/v1\nkind: Deployment\nmetadata: {{name: {name}}}\nspec: {{replicas: 1, selector: {{matchLabels: {{app: {name}}}}}, \
+             template: {{metadata: {{labels: {{app: {name}}}}}, spec: {{containers: [{{name: a, image: 'a:1', \
+             volumeMounts: [{volumes}]}}], volumes: [{{name: f, persistentVolumeClaim: {{claimName: files}}}}]}}}}}}\n"
+        )
+    };
+    let mounted = "{name: f, mountPath: /f}";
+    for (mode, namespace, volumes, expected) in [
+        ("ReadWriteOnce", "shop", mounted, 1),
+        ("ReadWriteMany", "shop", mounted, 0),
+        ("ReadWriteOnce", "other", mounted, 0),
+        ("ReadWriteOnce", "shop", "", 0),
+    ] {
+        let text = format!("{}{}", claim(mode), workload("web", mounted));
+        let beside = Beside::new(vec![(text.into_bytes(), Some(namespace.to_owned()))], false);
+        let options = Options { namespace: Some("shop".to_owned()), ..Options::default() };
+        let new = manifests(&workload("worker", volumes));
+        let all = compare_all(&[Sides { old: Vec::new(), new, options }], &beside).into_iter().flatten();
+        let kinds: Vec<&str> = all.flat_map(|diff| diff.dangers).map(|danger| danger.kind()).collect();
+        assert_eq!(
+            kinds.iter().filter(|kind| **kind == "sharedClaim").count(),
+            expected,
+            "{mode} {namespace}: {kinds:?}"
+        );
+    }
+}
+
 #[test]
 fn each_danger_says_what_happens_and_what_to_do() {
     for case in cases() {

@@ -8,7 +8,7 @@ use go_yaml::{Mapping, Value};
 use super::applications::Applications;
 use super::hosts::Hosts;
 use super::pods::{labels, spec};
-use super::{LISTED, Placed, Thing, Through, chooses, encrypts, hosts, provided_by};
+use super::{LISTED, Placed, Thing, Through, chooses, encrypts, hosts, items, provided_by};
 use crate::manifest::{Manifest, Source, defined_scope, read};
 
 /// An Application of the dry tree, and what it renders.
@@ -48,6 +48,8 @@ struct Known {
     group_kinds: BTreeSet<(String, String)>,
     /// Objects of groups whose objects choose each other by labels, and workloads that choose nodes, with their namespaces.
     choosing: Vec<(Manifest, String)>,
+    /// Claims, and workloads that mount some, with their namespaces.
+    claims: Vec<(Manifest, String)>,
 }
 
 /// Groups whose objects choose each other by labels.
@@ -124,6 +126,11 @@ impl Beside {
         all.map(|(manifest, namespace)| Placed { manifest, namespace })
     }
 
+    /// Claims of volumes, and workloads that mount some.
+    pub(super) fn of_claims(&self) -> impl Iterator<Item = Placed<'_>> {
+        self.known().claims.iter().map(|(manifest, namespace)| Placed { manifest, namespace })
+    }
+
     fn known(&self) -> &Known {
         self.known.get_or_init(|| {
             let mut known = Known::default();
@@ -147,6 +154,11 @@ impl Beside {
                     let asks = |key: &str| spec(&manifest).is_some_and(|pods| pods.get(key).is_some());
                     if CHOOSING.contains(&manifest.home_group()) || asks("nodeSelector") || asks("affinity") {
                         known.choosing.push((manifest.clone(), placed.namespace.to_owned()));
+                    }
+                    let mut volumes = spec(&manifest).into_iter().flat_map(|pods| items(pods, &["volumes"]));
+                    let is_claim = (manifest.home_group(), manifest.kind()) == ("", "PersistentVolumeClaim");
+                    if is_claim || volumes.any(|volume| volume.get("persistentVolumeClaim").is_some()) {
+                        known.claims.push((manifest.clone(), placed.namespace.to_owned()));
                     }
                     if (manifest.home_group(), manifest.kind()) == ("argoproj.io", "Application") {
                         known.applications.push(manifest);

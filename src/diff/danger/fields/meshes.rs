@@ -88,12 +88,12 @@ pub(super) const FIELDS: &[Field] = &[
     Field {
         group: "networking.istio.io",
         kinds: "VirtualService",
-        path: &["spec", "http", "*", "mirror"],
-        when: Comes,
-        severity: Other,
-        danger: "traffic",
-        effect: "requests are sent to others as well, with what is in them",
-        advice: "check that they may have it, and that it does nothing twice",
+        path: &["spec", "http", "*", "fault"],
+        when: Changes,
+        severity: Outage,
+        danger: "faults",
+        effect: "requests fail, or wait, on purpose",
+        advice: "keep faults to a test",
     },
     Field {
         group: "networking.istio.io",
