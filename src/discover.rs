@@ -9,6 +9,7 @@ mod discovery;
 mod found;
 mod reader;
 mod removal;
+mod searched;
 
 pub(crate) use barren::BarrenFiles;
 pub use changes::Changes;
@@ -18,3 +19,4 @@ pub(crate) use discovery::{
     Renders, Unanswered, Unusable, expand_again, render_again,
 };
 pub(crate) use removal::{Counts, Destination, Losses, Objects, Removal, RemovalMistake, Why, removals};
+pub(crate) use searched::{Searched, Unsearched};

@@ -1,5 +1,6 @@
 //! What a slip of the pen in a file makes of its objects: they stay on the branch until somebody says that they are to go.
 
+mod applications;
 mod charts;
 
 use crate::push::{application, both, config_map, dry, healthy, note, note_of, tip, verified};

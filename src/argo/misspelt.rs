@@ -243,6 +243,14 @@ impl Looks {
         found
     }
 
+    /// Which of these names a file still has Applications and sets of; all of them where that cannot be told.
+    pub(crate) fn there<'n>(&self, path: &RepoPath, now: &[u8], names: &BTreeSet<&'n str>) -> BTreeSet<&'n str> {
+        let Some(Ok(documents)) = self.parse(path, now) else { return names.clone() };
+        let there: BTreeSet<&str> =
+            heads(&documents).filter(|(head, _)| head.known().is_some()).map(|(head, _)| head.name).collect();
+        names.iter().copied().filter(|name| there.contains(name)).collect()
+    }
+
     /// The documents of a file or a text; none when that would be too much.
     fn parse(&self, path: &RepoPath, bytes: &[u8]) -> Option<Result<Vec<Field>, Diagnostic>> {
         located::parse_within(path, bytes, &|extra| self.may_take(extra)).transpose()

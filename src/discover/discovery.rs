@@ -34,8 +34,8 @@ pub struct Discovered {
     pub broken: Vec<Broken>,
     /// Applications that are not hydrated because their `sourceHydrator` is misspelt; `mistakes` has the warnings too.
     pub misspelt: Vec<Misspelt>,
-    /// The files that kustomizations name as patches.
-    pub patches: BTreeSet<RepoPath>,
+    /// The files that kustomizations name as patches, each with the first kustomization that does.
+    pub patches: BTreeMap<RepoPath, RepoPath>,
     /// The ApplicationSets that mention `sourceHydrator` or fall under a rule, in the order of files, then of documents.
     pub sets: Vec<FoundSet>,
     /// The makers whose Applications are unknown.
@@ -297,14 +297,14 @@ impl Discovery {
             Err(Unread::Backend(reason)) => return Err(reason),
             Err(Unread::TooMuch(what, file)) => return Ok(self.unsearched(&what, file.as_ref())),
         };
-        let mut patches = BTreeSet::new();
+        let mut patches = BTreeMap::new();
         let mut found = BTreeMap::new();
         let mut discovered = Discovered::default();
         collect(&root, &mut patches, &mut found, &mut discovered);
         discovered.clusters.sort_unstable();
         for (path, (file, id)) in found {
             discovered.documents += file.documents.len();
-            if patches.contains(path) || !patterns.matches(path.as_str()) {
+            if patches.contains_key(path) || !patterns.matches(path.as_str()) {
                 continue;
             }
             let (errors, warnings): (Vec<_>, Vec<_>) = file.diagnostics.iter().cloned().partition(Diagnostic::is_error);
@@ -437,14 +437,16 @@ fn named(error: ReadError, reader: &Reader<'_>, files: &[(&Arc<Candidate>, &Open
 
 fn collect<'a>(
     directory: &'a Directory,
-    patches: &mut BTreeSet<RepoPath>,
+    patches: &mut BTreeMap<RepoPath, RepoPath>,
     found: &mut BTreeMap<&'a RepoPath, (&'a argo::File, ContentId)>,
     discovered: &mut Discovered,
 ) {
     for candidate in &directory.files {
         let Some(Found { file, patches: named, may_hold_clusters, cost }) = candidate.found.get() else { continue };
         discovered.cost = discovered.cost.saturating_add(*cost);
-        patches.extend(named.iter().cloned());
+        for named in named {
+            patches.entry(named.clone()).or_insert_with(|| candidate.path.clone());
+        }
         found.extend(file.iter().map(|file| (&file.path, (file, candidate.id))));
         if *may_hold_clusters {
             discovered.clusters.push((candidate.path.clone(), candidate.id));

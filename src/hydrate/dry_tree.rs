@@ -172,8 +172,8 @@ impl DryTree {
         self.discovered.documents
     }
 
-    /// The files that kustomizations name as patches.
-    pub(crate) fn patches(&self) -> &BTreeSet<RepoPath> {
+    /// The files that kustomizations name as patches, each with the first kustomization that does.
+    pub(crate) fn patches(&self) -> &BTreeMap<RepoPath, RepoPath> {
         &self.discovered.patches
     }
 

@@ -359,7 +359,7 @@ impl Memory {
         let makers = tree.expanded().iter().cloned();
         let makers = makers.map(|expanded| record_of_maker(&expanded).encode());
         let records = rendered.into_values().chain(makers).collect();
-        let patches = tree.patches().clone();
+        let patches = tree.patches().keys().cloned().collect();
         self.kept.push((
             state_name(head, found),
             head.branch.clone(),

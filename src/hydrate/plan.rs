@@ -14,6 +14,7 @@ pub(crate) mod identities;
 mod known;
 pub(crate) mod lost_objects;
 pub(crate) mod moved_applications;
+pub(crate) mod moved_files;
 pub(crate) mod namesakes;
 mod remade;
 pub(crate) mod shared;

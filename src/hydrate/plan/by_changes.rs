@@ -157,7 +157,10 @@ impl ByChanges {
             return Err(Stopped::NotPlain);
         }
         let (allowed, known) = (allowed_removals(&commit.message), run.known_identities(&head.branch));
-        if !self.is_plain((&changes, &touched), &allowed, &known, run)? || is_unrecognized(&touched, &*old, &*new)? {
+        if !self.is_plain((&changes, &touched), &allowed, &known, run)? {
+            return Err(Stopped::NotPlain);
+        }
+        if is_unrecognized(&touched, (&*old, &*new), &run.found.policy)? {
             return Err(Stopped::NotPlain);
         }
         self.since.note_touched(&touched);

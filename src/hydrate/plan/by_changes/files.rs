@@ -7,11 +7,12 @@ use dry_files::path::RepoPath;
 use dry_files::view::{Files, View};
 
 use crate::argo::{self, Application, RuleSet, makers_of};
-use crate::discover::{Changes, Lists};
+use crate::discover::{Changes, Lists, Searched};
 use crate::hydrate::plan::touched::Touched;
-use crate::hydrate::plan::unrecognized::{GoneDocuments, Looked};
+use crate::hydrate::plan::unrecognized::{GoneDocuments, Looked, Side};
 use crate::hydrate::stopped::Stopped;
 use crate::known::{About, Record, State};
+use crate::owners::policy::Policy;
 use crate::owners::snapshot::Snapshot;
 
 /// Compares the Applications of a changed file with the records of those that it had before; answers those that it has
@@ -74,7 +75,11 @@ fn is_apart(warning: &Diagnostic, file: &RepoPath) -> bool {
 }
 
 /// Whether the document of an Application that is gone may be there still, as something else.
-pub(super) fn is_unrecognized(touched: &Touched, old: &dyn Files, new: &dyn Files) -> Result<bool, Stopped> {
+pub(super) fn is_unrecognized(
+    touched: &Touched,
+    (old, new): (&dyn Files, &dyn Files),
+    policy: &Policy,
+) -> Result<bool, Stopped> {
     let mut documents = GoneDocuments::default();
     for record in touched.gone.values() {
         let makers = match &record.about {
@@ -83,7 +88,12 @@ pub(super) fn is_unrecognized(touched: &Touched, old: &dyn Files, new: &dyn File
         };
         documents.add(&record.file, record.name.as_str(), &makers);
     }
-    Ok(!documents.unrecognized(old, new, &mut Looked::default()).is_empty())
+    // Where patches come or go, everything is looked at.
+    let patches = BTreeMap::new();
+    let (patterns, inputs) = (&policy.applications, policy.plain.inputs());
+    let searched = Searched { patches: &patches, patterns, inputs };
+    let (before, now) = (Side { files: old, searched }, Side { files: new, searched });
+    Ok(!documents.unrecognized(before, now, &mut Looked::default()).is_empty())
 }
 
 /// Whether no file became an Application, or stopped being one, because a kustomization names it as a patch.

@@ -5,10 +5,12 @@
 //! anything.
 
 use std::collections::{BTreeMap, BTreeSet, HashMap};
+use std::rc::Rc;
 use std::sync::Arc;
 
 use super::text::{Lines, text};
 use crate::argo::near;
+use crate::hydrate::plan::moved_files::MovedFiles;
 use crate::render::directory::EXTENSIONS;
 use dry_files::path::RepoPath;
 use dry_files::view::{ContentId, Entry, Kind, View};
@@ -32,6 +34,7 @@ pub(crate) struct Renames {
     folders: BTreeMap<RepoPath, Folder>,
     lines: HashMap<ContentId, Option<Lines>>,
     compared_bytes: usize,
+    moved: Option<Rc<MovedFiles>>,
 }
 
 /// A folder of the new tree.
@@ -102,6 +105,39 @@ impl Renames {
             }
         }
         None
+    }
+
+    /// What became of a file that had this text and is gone: a new file of another directory, for which there is a `reason`. It has
+    /// the very content, or nearly the name and most of the text.
+    pub(crate) fn moved<R>(
+        &mut self,
+        (file, before): (&RepoPath, &str),
+        views: (&View<'_>, &View<'_>),
+        reason: impl Fn(&RepoPath) -> Option<R>,
+    ) -> Option<(RepoPath, R)> {
+        let moved = self.moves(views);
+        let former = file.file_name().unwrap_or_default();
+        let is_like = |path: &RepoPath| {
+            let name = path.file_name().unwrap_or_default();
+            name == former || is_much_like(name, former) || stem(name) == stem(former)
+        };
+        let may_be = |path: &&RepoPath| !says_left_out(path);
+        let same = moved.same_as(file).filter(may_be).find_map(|path| Some((path.clone(), reason(path)?)));
+        if same.is_some() {
+            return same;
+        }
+        let lines = Lines::of(before);
+        let like = moved.came.iter().filter(|(path, _)| is_like(path) && may_be(path));
+        let like: Vec<(RepoPath, ContentId)> = like.map(|(path, id)| (path.clone(), *id)).collect();
+        like.into_iter().find_map(|(path, id)| {
+            let reason = reason(&path)?;
+            (self.is_mostly_in((before, &lines), (&path, id), views.1) == Some(true)).then_some((path, reason))
+        })
+    }
+
+    /// The files that one of the trees has and the other does not.
+    pub(crate) fn moves(&mut self, (old, new): (&View<'_>, &View<'_>)) -> Rc<MovedFiles> {
+        self.moved.get_or_insert_with(|| Rc::new(MovedFiles::between(old.files(), new.files()))).clone()
     }
 
     fn folder(&mut self, file: &RepoPath, views: (&View<'_>, &View<'_>)) -> &mut Folder {
@@ -217,6 +253,20 @@ fn beside(file: &RepoPath, name: &str) -> Option<RepoPath> {
 
 /// What is put behind the name of a file to say that it is not to be read.
 const LEFT_OUT: [&str; 5] = ["disabled", "off", "skip", "ignore", "ignored"];
+
+/// What directories are called whose files are not to be read.
+const LEFT_OUT_DIRECTORIES: [&str; 8] =
+    ["archive", "archived", "attic", "deleted", "deprecated", "removed", "retired", "unused"];
+
+/// Whether a path says that the file is not to be read, by the name of the file or by that of a directory.
+pub(crate) fn says_left_out(path: &RepoPath) -> bool {
+    let is_said = |name: &str| {
+        let word = last_word(name);
+        LEFT_OUT.contains(&word) || LEFT_OUT_DIRECTORIES.contains(&word)
+    };
+    let name = path.file_name().unwrap_or_default();
+    is_left_out(name) || is_said(name) || path.parent().is_some_and(|dir| dir.components().any(is_said))
+}
 
 /// Whether the name of a file says that it is not to be read.
 pub(super) fn is_left_out(name: &str) -> bool {

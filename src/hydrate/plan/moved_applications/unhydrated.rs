@@ -6,8 +6,9 @@ use std::sync::Arc;
 use dry_files::diag::{Diagnostic, clipped, shell_word};
 
 use crate::argo::{AppName, Application, BranchName, PAUSED};
+use crate::discover::Searched;
 use crate::hydrate::dry_tree::{DryTree, Former};
-use crate::hydrate::plan::unrecognized::GoneDocuments;
+use crate::hydrate::plan::unrecognized::{GoneDocuments, Side};
 use crate::hydrate::state::{Moved, Run};
 use crate::hydrate::stopped::Stopped;
 use crate::owners::heads::DryHead;
@@ -54,7 +55,9 @@ pub(crate) fn astray(
         astray.rests_on_others = true;
     }
     astray.mistakes.extend(restaged(branch, tree, former));
-    astray.mistakes.extend(unrecognized(tree, former, run));
+    if !tree.allows_removal(branch) {
+        astray.mistakes.extend(unrecognized(branch, tree, former, run));
+    }
     Ok(astray)
 }
 
@@ -78,9 +81,10 @@ pub(crate) fn off_their_tag(
 }
 
 /// The mistakes of Applications that no document is any more, although their files have documents of their names.
-fn unrecognized(tree: &DryTree, former: &Former, run: &mut Run<'_>) -> Vec<Diagnostic> {
+fn unrecognized(branch: &BranchName, tree: &DryTree, former: &Former, run: &mut Run<'_>) -> Vec<Diagnostic> {
     let Some(before) = &former.tree else { return Vec::new() };
-    let there: BTreeSet<Name<'_>> = tree.all().map(|application| name(application)).collect();
+    let there = tree.all().filter(|application| !former.is_elsewhere(application, branch));
+    let there: BTreeSet<Name<'_>> = there.map(|application| name(application)).collect();
     let mut documents = GoneDocuments::default();
     for application in former.applications.iter().filter(|application| !there.contains(&name(application))) {
         documents.add_of(application);
@@ -88,7 +92,12 @@ fn unrecognized(tree: &DryTree, former: &Former, run: &mut Run<'_>) -> Vec<Diagn
     let trees = (before.tree, tree.tree);
     run.looked_at.retain(|(_, now), _| *now == tree.tree);
     let mut looked = run.looked_at.remove(&trees).unwrap_or_default();
-    let found = documents.unrecognized(&*run.files(before.tree), &*run.files(tree.tree), &mut looked);
+    let (old, new) = (run.files(before.tree), run.files(tree.tree));
+    let policy = &run.found.policy;
+    let (patterns, inputs) = (&policy.applications, policy.plain.inputs());
+    let before = Side { files: &*old, searched: Searched { patches: before.patches(), patterns, inputs } };
+    let now = Side { files: &*new, searched: Searched { patches: tree.patches(), patterns, inputs } };
+    let found = documents.unrecognized(before, now, &mut looked);
     run.looked_at.insert(trees, looked);
     found
 }
