@@ -137,8 +137,11 @@ fn a_branch_that_is_before_where_hydration_left_it_is_said_to_be() {
     let left = tip(&server, PROD);
     server.git(&["update-ref", "refs/heads/environments/prod", &format!("{left}~")]);
     let back = tip(&server, PROD);
-    let said =
-        format!("moved back to {}, or hydration was killed before it moved on: it is recorded at {}", &back[..7], &left[..7]);
+    let said = format!(
+        "moved back to {}, or hydration was killed before it moved on: it is recorded at {}",
+        &back[..7],
+        &left[..7]
+    );
     for repo in [&server, &clone] {
         let heard = repo.hydrate(&["status"]).exits(1).stdout;
         assert!(heard.contains(&said), "{heard}");

@@ -61,6 +61,7 @@ mod ineffective;
 mod init;
 mod install;
 mod install_sh;
+mod instances;
 mod isolation;
 mod jsonnet;
 mod jsonnet_answers;

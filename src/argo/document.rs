@@ -294,7 +294,7 @@ impl<'a> ByRule<'_, 'a> {
     /// The Argo CD that has the Application; none where the template gives nothing.
     fn instance(&self) -> Option<AppName> {
         let text = self.placement.instance.as_deref().filter(|text| !text.is_empty())?;
-        match AppName::new(text) {
+        match AppName::of_instance(text) {
             Ok(name) => Some(name),
             Err(reason) => {
                 self.report("instance", format!("`{text}` is not a valid name: {reason}"));

@@ -69,6 +69,9 @@ pub enum NameError {
     /// The whole ref instead of the branch.
     #[error("it is the full name of a ref")]
     FullRef,
+    /// The name of a directory of copies, for an instance.
+    #[error("it is the name of a directory of copies")]
+    OfCopies,
     /// A name that git reads as something other than a branch.
     #[error("git reads it as {0}")]
     Taken(&'static str),
@@ -95,6 +98,14 @@ impl AppName {
             }
         }
         Ok(Self(text.to_owned()))
+    }
+
+    /// Takes the name of an instance: one that is no directory of copies.
+    pub(crate) fn of_instance(text: &str) -> Result<Self, NameError> {
+        match text {
+            "applications" | "applicationsets" => Err(NameError::OfCopies),
+            _ => Self::new(text),
+        }
     }
 
     /// The text of the name.
@@ -427,7 +438,7 @@ mod tests {
                 .expect("git runs");
             match BranchName::new(name) {
                 Ok(_) => assert!(status.success(), "git refuses {name:?}"),
-                Err(NameError::FullRef | NameError::Taken(_) | NameError::Invisible(_)) => {}
+                Err(NameError::FullRef | NameError::Taken(_) | NameError::Invisible(_) | NameError::OfCopies) => {}
                 Err(error) => assert!(!status.success(), "git takes {name:?}, we: {error}"),
             }
         }

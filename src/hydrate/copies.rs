@@ -260,7 +260,7 @@ impl Run<'_> {
         let mut asked = BTreeSet::new();
         for head in heads {
             for application in self.tree(head.tip, head, heads)?.hydrated() {
-                let set = application.maker.as_ref().and_then(|maker| directory_of_set(maker, &namespace));
+                let set = directory_of_set(application, &namespace);
                 asked.extend(directory_of(application, &namespace).into_iter().chain(set));
             }
         }

@@ -221,9 +221,8 @@ impl<'a> Snapshot<'a> {
     /// Why a branch of these cannot move: a git that died left its lock. None where that is too young to tell.
     pub(crate) fn lock_left_on(&self, branches: &[&BranchName]) -> Option<String> {
         let before = self.setup.now?.saturating_sub(LOCK_SECONDS);
-        let lock = |branch: &&BranchName| {
-            self.setup.repository.lock_left_on(&self.setup.place.write_name(branch), before)
-        };
+        let lock =
+            |branch: &&BranchName| self.setup.repository.lock_left_on(&self.setup.place.write_name(branch), before);
         let path = branches.iter().find_map(lock)?;
         Some(format!("a git process left the lock `{}`, so the branch cannot move", printable(&path.to_string_lossy())))
     }

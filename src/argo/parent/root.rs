@@ -50,7 +50,7 @@ impl TryFrom<serde_json::Map<String, serde_json::Value>> for Root {
         }
         let instance = match text("instance") {
             Some(Some(text)) => {
-                Some(AppName::new(text).map_err(|error| wrong(format!("`instance` is not valid: {error}")))?)
+                Some(AppName::of_instance(text).map_err(|error| wrong(format!("`instance` is not valid: {error}")))?)
             }
             Some(None) => return Err(wrong("`instance` must be a string".to_owned())),
             None => None,

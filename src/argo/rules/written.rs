@@ -281,7 +281,7 @@ fn branch_template(field: &str, text: &str) -> Result<Template, String> {
 fn instance_template(text: &str) -> Result<Template, String> {
     if is_literal(text) && !text.trim().is_empty() {
         let wrong = |reason: NameError| format!("`instance`: `{text}` is not a valid name: {reason}");
-        AppName::new(text.trim()).map_err(wrong)?;
+        AppName::of_instance(text.trim()).map_err(wrong)?;
     }
     template("instance", text)
 }

@@ -15,7 +15,10 @@ pub(in crate::cli) fn state(status: &BranchStatus, is_of_platform: bool) -> Stri
         }
         _ if status.recorded_tip.is_some() => {
             let recorded = status.recorded_tip.as_deref().map(short).unwrap_or_default();
-            format!("moved back to {}, or hydration was killed before it moved on: it is recorded at {recorded}", short(&status.tip))
+            format!(
+                "moved back to {}, or hydration was killed before it moved on: it is recorded at {recorded}",
+                short(&status.tip)
+            )
         }
         Some(_) if status.follows.is_some() && status.state == BranchState::Hydrated => followed(status),
         Some(0) if fails_again(status) => "hydrated with earlier settings".to_owned(),

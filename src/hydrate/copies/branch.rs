@@ -18,6 +18,7 @@ use crate::repo::{Commit, Mode, NewCommit, ObjectBuffer, ObjectId};
 /// The directories of copies, by kind.
 pub(super) const APPLICATIONS: &str = "applications";
 pub(super) const SETS: &str = "applicationsets";
+const KINDS: [&str; 2] = [APPLICATIONS, SETS];
 
 /// One copy.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -53,16 +54,34 @@ pub(crate) fn copies(
 /// The directories that copies may be in.
 fn copy_directories(tree: ObjectId, buffer: &ObjectBuffer<'_>) -> Result<BTreeMap<RepoPath, ObjectId>, HydrateError> {
     let mut found = BTreeMap::new();
-    for kind in [APPLICATIONS, SETS] {
-        let Some((Mode::Directory, kinds)) = buffer.entry(tree, kind)? else { continue };
-        for (namespace, inner) in directories(kinds, buffer)? {
-            for (name, copy) in directories(inner, buffer)? {
-                let dir = RepoPath::new(&format!("{kind}/{namespace}/{name}")).ok();
-                found.extend(dir.map(|dir| (dir, copy)));
-            }
+    for (name, inner) in directories(tree, buffer)? {
+        if KINDS.contains(&name.as_str()) {
+            of_kind(&name, inner, &mut found, buffer)?;
+            continue;
+        }
+        // Of an instance.
+        for (kind, inner) in directories(inner, buffer)?.into_iter().filter(|(kind, _)| KINDS.contains(&kind.as_str()))
+        {
+            of_kind(&format!("{name}/{kind}"), inner, &mut found, buffer)?;
         }
     }
     Ok(found)
+}
+
+/// The directories of the copies of one kind, below the directory `above`.
+fn of_kind(
+    above: &str,
+    tree: ObjectId,
+    found: &mut BTreeMap<RepoPath, ObjectId>,
+    buffer: &ObjectBuffer<'_>,
+) -> Result<(), HydrateError> {
+    for (namespace, inner) in directories(tree, buffer)? {
+        for (name, copy) in directories(inner, buffer)? {
+            let dir = RepoPath::new(&format!("{above}/{namespace}/{name}")).ok();
+            found.extend(dir.map(|dir| (dir, copy)));
+        }
+    }
+    Ok(())
 }
 
 fn directories(tree: ObjectId, buffer: &ObjectBuffer<'_>) -> Result<Vec<(String, ObjectId)>, HydrateError> {

@@ -155,7 +155,7 @@ impl Look<'_, '_> {
         }
         let rules = &self.run.found.policy.plain;
         let maker = application.maker.as_ref().filter(|maker| !rules.expands(maker.by.name()));
-        let set = maker.and_then(|maker| directory_of_set(maker, self.namespace));
+        let set = maker.and_then(|_| directory_of_set(application, self.namespace));
         let Some(dir) = set.or_else(|| directory_of(application, self.namespace)) else { return Ok(true) };
         Ok(self.run.found.tree_of(self.tree).entry(&dir)?.is_some())
     }

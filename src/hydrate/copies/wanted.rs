@@ -14,7 +14,7 @@ use super::astray::Astray;
 use super::branch::{APPLICATIONS, Copy, SETS};
 use crate::argo::parent::{Parent, is_made};
 use crate::argo::set::{ARGOCD_NAMESPACE, ApplicationSet};
-use crate::argo::{self, Application, BranchName, By, Maker};
+use crate::argo::{self, AppName, Application, BranchName, By, Maker};
 use crate::hydrate::dry_tree::DryTree;
 use crate::hydrate::state::Run;
 use crate::hydrate::stopped::Stopped;
@@ -166,22 +166,31 @@ type Unled = (By, String, Span);
 
 /// The directory of the copy of an Application.
 pub(super) fn directory_of(application: &Application, namespace: &str) -> Option<RepoPath> {
-    let own = application.namespace.as_ref().map(argo::AppName::as_str);
-    directory(APPLICATIONS, own, application.name.as_str(), namespace)
+    let own = application.namespace.as_ref().map(AppName::as_str);
+    directory((application.instance.as_ref(), APPLICATIONS), own, application.name.as_str(), namespace)
 }
 
-/// The directory of the copy of the set that makes an Application; none for another maker.
-pub(super) fn directory_of_set(maker: &Maker, default: &str) -> Option<RepoPath> {
-    match &maker.by {
-        By::ApplicationSet { namespace, name } => directory(SETS, namespace.as_deref(), name, default),
+/// The directory of the copy of the set that makes an Application; none where no set does.
+pub(super) fn directory_of_set(application: &Application, default: &str) -> Option<RepoPath> {
+    match &application.maker.as_ref()?.by {
+        By::ApplicationSet { namespace, name } => {
+            directory((application.instance.as_ref(), SETS), namespace.as_deref(), name, default)
+        }
         By::Application { .. } | By::Root { .. } => None,
     }
 }
 
-fn directory(kind: &str, namespace: Option<&str>, name: &str, default: &str) -> Option<RepoPath> {
+/// The directory of a copy. What an instance has is below a directory of its name, so that it follows nothing else.
+fn directory(
+    (instance, kind): (Option<&AppName>, &str),
+    namespace: Option<&str>,
+    name: &str,
+    default: &str,
+) -> Option<RepoPath> {
     let namespace = namespace.filter(|namespace| !namespace.is_empty()).unwrap_or(default);
     let is_plain = |part: &str| !part.is_empty() && !part.contains('/');
-    let path = RepoPath::new(&format!("{kind}/{namespace}/{name}")).ok();
+    let above = instance.map_or_else(String::new, |instance| format!("{}/", instance.as_str()));
+    let path = RepoPath::new(&format!("{above}{kind}/{namespace}/{name}")).ok();
     path.filter(|_| is_plain(namespace) && is_plain(name))
 }
 
@@ -332,7 +341,7 @@ impl Search<'_, '_> {
             return Ok(());
         }
         let leads_to = (application.sync_branch.clone(), application.sync_path.clone());
-        let set = application.maker.as_ref().and_then(|maker| self.copied_set(maker));
+        let set = self.copied_set(application);
         if let (Some(maker), Some(dir)) = (&application.maker, set) {
             return self.take_set(application, maker, dir, tree, leads_to);
         }
@@ -382,9 +391,9 @@ impl Search<'_, '_> {
     }
 
     /// The directory of the set that makes an Application, if the set is copied.
-    fn copied_set(&self, maker: &Maker) -> Option<RepoPath> {
-        let is_copied = !self.run.found.policy.plain.expands(maker.by.name());
-        directory_of_set(maker, &self.namespace).filter(|_| is_copied)
+    fn copied_set(&self, application: &Application) -> Option<RepoPath> {
+        let is_copied = !self.run.found.policy.plain.expands(application.maker.as_ref()?.by.name());
+        directory_of_set(application, &self.namespace).filter(|_| is_copied)
     }
 
     /// Notes that a set which a hydrated Application renders stays in its manifests as it is, where its template cannot lead to what
@@ -397,7 +406,7 @@ impl Search<'_, '_> {
             let at = application.rendered_set().map_or_else(place, |set| set.span());
             self.unexpanded.entry(maker.by.clone()).or_insert(at);
         }
-        if self.copied_set(maker).is_none() {
+        if self.copied_set(application).is_none() {
             return;
         }
         if self.left.contains_key(&maker.by) {
@@ -413,7 +422,7 @@ impl Search<'_, '_> {
     /// Notes the copy of what a set makes that `expand` of a rule names.
     fn note_expanded(&mut self, application: &Application, copy: &RepoPath) {
         let maker = application.maker.as_ref();
-        let of_set = maker.and_then(|maker| Some((maker, directory_of_set(maker, &self.namespace)?)));
+        let of_set = maker.and_then(|maker| Some((maker, directory_of_set(application, &self.namespace)?)));
         if let Some((maker, dir)) = of_set {
             let at = application.places.name.clone();
             let (_, _, copies) = self.expanded.entry(dir).or_insert_with(|| (maker.by.clone(), at, Vec::new()));
@@ -423,7 +432,7 @@ impl Search<'_, '_> {
 
     /// A set stays as it is while something that it makes is not deployed.
     fn leave_set(&mut self, application: &Application) {
-        let dir = application.maker.as_ref().and_then(|maker| self.copied_set(maker));
+        let dir = self.copied_set(application);
         self.wanted.unsettled.extend(dir);
     }
 
@@ -474,7 +483,9 @@ impl Search<'_, '_> {
             let text = |path: &[&str]| object.at(path).and_then(Value::as_str);
             let kind = if text(&["kind"]) == Some("ApplicationSet") { SETS } else { APPLICATIONS };
             let name = text(&["metadata", "name"]).unwrap_or_default();
-            let Some(dir) = directory(kind, text(&["metadata", "namespace"]), name, &self.namespace) else { continue };
+            let namespace = text(&["metadata", "namespace"]);
+            let kind_there = (parent.0.instance.as_ref(), kind);
+            let Some(dir) = directory(kind_there, namespace, name, &self.namespace) else { continue };
             if kind == SETS {
                 self.parents.entry(dir.clone()).or_insert_with(|| Parent::of(parent.0).by.to_string());
             }

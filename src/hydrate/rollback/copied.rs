@@ -85,9 +85,8 @@ pub(super) fn plan(
     let mut wanted: Vec<(&Arc<Application>, Option<&Arc<Application>>)> = Vec::new();
     for application in now.iter().filter(|application| hold.has(application)) {
         // Of several of one name, each is the one at its path.
-        let is_it = |one: &&Arc<Application>| {
-            one.sync_path == application.sync_path && name_of(one) == name_of(application)
-        };
+        let is_it =
+            |one: &&Arc<Application>| one.sync_path == application.sync_path && name_of(one) == name_of(application);
         let before = then.iter().find(is_it).or_else(|| by_name_then.get(&name_of(application)).copied());
         wanted.push((application, before));
     }

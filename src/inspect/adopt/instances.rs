@@ -62,7 +62,7 @@ fn told_apart(namesakes: &BTreeSet<BTreeSet<RepoPath>>) -> Option<BTreeMap<AppNa
     let mut directories = BTreeMap::new();
     for file in all {
         let parts: Vec<&str> = file.components().take(depth + 1).collect();
-        let instance = AppName::new(parts.last()?).ok()?;
+        let instance = AppName::of_instance(parts.last()?).ok()?;
         let directory = RepoPath::new(&parts.join("/")).ok()?;
         if directories.insert(instance, directory.clone()).is_some_and(|other| other != directory) {
             return None;

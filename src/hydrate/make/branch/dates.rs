@@ -74,8 +74,10 @@ impl Branch {
         if shown.seconds().saturating_sub(now) <= SECONDS_AHEAD_MAX {
             return Ok(None);
         }
-        let whose = if shown.seconds() == dry.date.seconds() { "of this dry commit" } else { "of an earlier dry commit" };
-        let text = format!("`{}` shows the date {whose}, {}, which is more than a day ahead", self.name, shown.rfc3339());
+        let whose =
+            if shown.seconds() == dry.date.seconds() { "of this dry commit" } else { "of an earlier dry commit" };
+        let text =
+            format!("`{}` shows the date {whose}, {}, which is more than a day ahead", self.name, shown.rfc3339());
         let hint = "a promoter takes all commits until that day for equally old; set the clock that made it; \
                     `git config hydrate.strict touched` on the server refuses such commits";
         Ok(Some(Diagnostic::warning(text).hint(hint)))
