@@ -22,9 +22,17 @@ fail() {
     exit "${2-1}"
 }
 
+# Makes a directory, and notes those that were not there: an uninstallation removes no others.
+make() {
+    [ ! -d "$1" ] || return 0
+    make "$(dirname "$1")"
+    mkdir "$1"
+    made=$made$1$newline
+}
+
 # put FILE DESTINATION MODE: an old program may be running, so it is replaced, not overwritten.
 put() {
-    mkdir -p "$(dirname "$2")"
+    make "$(dirname "$2")"
     cp "$1" "$2.new"
     chmod "$3" "$2.new"
     mv -f "$2.new" "$2"
@@ -38,7 +46,7 @@ fish_completes_git() {
 here=$(cd "$(dirname "$0")" && pwd)
 prefix=${HOME-}/.local
 [ "$(id -u)" != 0 ] || prefix=/usr/local
-binary='' servers='' package='' demo=no uninstall=no
+binary='' servers='' package='' made='' demo=no uninstall=no
 newline='
 '
 while [ $# -gt 0 ]; do
@@ -78,16 +86,21 @@ bash=$prefix/share/bash-completion/completions/git-hydrate
 zsh=$prefix/share/zsh/site-functions/_git-hydrate
 fish=$prefix/share/fish/vendor_completions.d/git-hydrate.fish
 fish_git=$prefix/share/fish/vendor_conf.d/git-hydrate.fish
+noted=$prefix/share/git-hydrate/directories
 
 if [ $uninstall = yes ]; then
     removed=no
-    for file in "$program" "$remote" "$fetch" "$man"/git-hydrate.1 "$man"/git-hydrate-*.1 "$bash" "$zsh" "$fish" "$fish_git"; do
+    [ ! -f "$noted" ] || made=$(sort -r "$noted")
+    for file in "$program" "$remote" "$fetch" "$man"/git-hydrate.1 "$man"/git-hydrate-*.1 "$bash" "$zsh" "$fish" "$fish_git" "$noted"; do
         [ -e "$file" ] || [ -L "$file" ] || continue
         removed=yes
         rm -f "$file"
-        # Directories that were made for it go with it.
-        dir=$(dirname "$file")
-        while [ "$dir" != "$prefix" ] && rmdir "$dir" 2>/dev/null; do dir=$(dirname "$dir"); done
+    done
+    # Of the directories that were made for it, those that others use stay.
+    printf '%s\n' "$made" | while IFS= read -r dir; do
+        case $dir in
+        "$prefix"/?*) rmdir "$dir" 2>/dev/null || true ;;
+        esac
     done
     if [ $removed = yes ]; then
         echo "removed git-hydrate from $prefix"
@@ -129,6 +142,12 @@ put "$stage/bash" "$bash" 644
 put "$stage/zsh" "$zsh" 644
 put "$stage/fish" "$fish" 644
 put "$stage/fish_git" "$fish_git" 644
+make "$(dirname "$noted")"
+{
+    [ ! -f "$noted" ] || cat "$noted"
+    printf %s "$made"
+} | sort -u >"$stage/made"
+put "$stage/made" "$noted" 644
 
 echo "installed $("$program" --version) as $program"
 case :$PATH: in

@@ -7,7 +7,7 @@ use std::path::Path;
 
 use crate::support::{Answer, BINARY, Lab};
 
-const FILES: [&str; 8] = [
+const FILES: [&str; 9] = [
     "bin/git-hydrate",
     "bin/git-hydrate-fetch",
     "bin/git-remote-hydrate",
@@ -16,6 +16,7 @@ const FILES: [&str; 8] = [
     "share/fish/vendor_conf.d/git-hydrate.fish",
     "share/man/man1/git-hydrate.1",
     "share/zsh/site-functions/_git-hydrate",
+    "share/git-hydrate/directories",
 ];
 
 fn install(lab: &Lab, args: &[&str]) -> Answer {
@@ -137,6 +138,25 @@ fn a_program_that_is_not_there_is_named_and_an_empty_prefix_stays_empty() {
     install(&lab, &["--binary", BINARY]).success();
     install(&lab, &["--uninstall"]).success();
     assert_eq!(fs::read_dir(lab.path("prefix")).expect("there").count(), 0);
+}
+
+#[test]
+fn directories_that_were_there_stay_and_those_that_others_use_too() {
+    let lab = Lab::new();
+    for dir in ["bin", "share/zsh/site-functions", "share/man"] {
+        fs::create_dir_all(lab.path(&format!("prefix/{dir}"))).expect("made");
+    }
+    install(&lab, &["--binary", BINARY]).success();
+    install(&lab, &["--binary", BINARY]).success();
+    fs::write(lab.path("prefix/share/bash-completion/completions/other"), "").expect("written");
+    install(&lab, &["--uninstall"]).success();
+    let is_there = |dir: &str| lab.path(&format!("prefix/{dir}")).is_dir();
+    for dir in ["bin", "share/zsh/site-functions", "share/man", "share/bash-completion/completions"] {
+        assert!(is_there(dir), "{dir}");
+    }
+    for dir in ["share/man/man1", "share/fish", "share/git-hydrate"] {
+        assert!(!is_there(dir), "{dir}");
+    }
 }
 
 /// Writes packages of programs that are small, so that packing them is quick.
