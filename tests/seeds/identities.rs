@@ -267,7 +267,7 @@ fn two_applications_of_one_name_on_one_branch_do_not_get_one_password() {
     let said = push(&clone);
     let expected = "`web` would have the random values of another Application of that name on `environments/dev`";
     assert!(said.contains(expected) && said.contains("apps/more.yaml:8:"), "{said}");
-    assert!(said.contains("hint: give it a name of its own: random values follow from the name"), "{said}");
+    assert!(said.contains("hint: give it a name or a branch of its own: random values follow from both"), "{said}");
     server.run("git", &["rev-parse", "-q", "--verify", &format!("{DEV}:more")]).exits(1);
     commit(&clone, "its own", [("apps/more.yaml".to_owned(), text.replace("name: web,", "name: more,"))]);
     let files =

@@ -83,5 +83,5 @@ fn is_namesake(application: &Application) -> Diagnostic {
     let text = format!("`{name}` would have the random values of another Application of that name on `{branch}`");
     Diagnostic::error(text)
         .at(application.places.dry_path.clone())
-        .hint("give it a name of its own: random values follow from the name")
+        .hint("give it a name or a branch of its own: random values follow from both")
 }
