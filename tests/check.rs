@@ -367,3 +367,20 @@ fn where_the_applications_are_not_committed_yet_check_says_that_it_looked_at_hea
     assert!(told.starts_with(expected), "{told}");
     assert!(clone.hydrate(&["check", "--worktree"]).success().stdout.contains("1 of 1 Applications"));
 }
+
+#[test]
+fn a_kind_that_is_a_slip_in_a_template_is_not_explained_by_capabilities() {
+    let lab = Lab::new();
+    let clone = lab.server().clone_to("clone");
+    clone.hydrate(&["init", "--chart"]).success();
+    let path = "hello/templates/service.yaml";
+    let text = clone.file(path).expect("there");
+    for (from, to, is_of_version) in
+        [("kind: Service", "kind: Servce", false), ("apiVersion: v1", "apiVersion: v1beta3", true)]
+    {
+        clone.commit("slip", &[(path, &text.replace(from, to))]);
+        let told = clone.hydrate(&["check"]).stdout;
+        assert!(told.contains("not-served") || told.contains("refuses"), "{told}");
+        assert_eq!(told.contains(".Capabilities"), is_of_version, "{to}: {told}");
+    }
+}

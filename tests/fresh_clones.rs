@@ -91,3 +91,26 @@ fn a_clone_without_its_remote_says_so_and_restores_nothing_on_a_server() {
     let told = clone.hydrate(&["status"]).success();
     assert!(told.stdout.contains("up to date") && !told.stderr.contains("no remote"), "{told:?}");
 }
+
+#[test]
+fn a_clone_of_a_mirror_previews_by_the_server_that_it_names() {
+    let lab = Lab::new();
+    let server = frozen_server(&lab);
+    let mirror = lab.path("mirror.git");
+    server
+        .run("sh", &["-ec", &format!("git init -q --bare {0}; git push -q {0} main 'refs/heads/*'", mirror.display())])
+        .success();
+    let clone = Repo::at(&lab, "mirror.git").clone_to("of-mirror");
+    let page = crate::readme::text_of("docs/user.md");
+    let (_, block) = page.split_once("git remote add server ").expect("a recipe");
+    let (_, rest) = block.split_once('\n').expect("lines");
+    let rest = rest.split("```").next().expect("a block");
+    clone.run("sh", &["-ec", &format!("git remote add server {}\n{rest}", server.path.display())]).success();
+    clone.git(&["checkout", "-q", "-B", "main", "server/main"]);
+    clone.commit("change", &[(WEB, &config_map("web", "new"))]);
+    let told = clone.hydrate(&["diff"]).exits(1);
+    assert!(told.stdout.contains("environments/prod  frozen: end of the year; held back until that ends"), "{told:?}");
+    fs::rename(&server.path, server.path.with_extension("away")).expect("moved");
+    let told = clone.hydrate(&["diff", "--offline"]).exits(1);
+    assert!(told.stdout.contains("environments/prod  frozen: end of the year"), "{told:?}");
+}

@@ -2,6 +2,7 @@
 //! push by each way.
 
 use std::fs;
+use std::os::unix::fs::PermissionsExt as _;
 use std::process::Command;
 
 use crate::readme::text_of;
@@ -151,4 +152,68 @@ fn by_both_ways_one_repository_knows_who_pushes() {
     });
     let told = server.hydrate(&["doctor"]).success().stdout;
     assert!(told.contains("pushers are named by the first of HYDRATE_USER, REMOTE_USER that is set"), "{told}");
+}
+
+#[test]
+fn a_script_of_the_page_says_who_may_push_which_branch() {
+    let lab = Lab::new();
+    let server = lab.server();
+    server.hook("hooks/update", &format!("#!/bin/sh\n# hooks/update\n{}", block("# hooks/update")));
+    let clone = server.clone_to("clone");
+    clone.example();
+    let push = |user: &str, refs: &str| {
+        let mut command = clone.command("git");
+        command.args(["push", "-q", "origin", refs]).env("HYDRATE_USER", user);
+        Answer::new(command.output().expect("runs"))
+    };
+    let told = push("bob", "HEAD:main").exits(1).stderr;
+    assert!(told.contains("bob may push feature/* only, not refs/heads/main"), "{told}");
+    push("bob", "HEAD:feature/web").success();
+    // Hydration writes its branches all the same.
+    let told = push("alice", "HEAD:main").success().stderr;
+    assert!(told.contains("environments/prod  new -> "), "{told}");
+    push("bob", "HEAD:refs/heads/environments/prod").exits(1);
+}
+
+/// A command as another account of the group, with a home and a `umask` of its own.
+fn account(lab: &Lab, id: &str, script: &str) -> Answer {
+    let home = lab.path(&format!("home-{id}"));
+    let identity = ["--reuid", id, "--regid", "5000", "--clear-groups"];
+    let mut command = lab.command("setpriv", &lab.path(""));
+    command.args(identity).args(["sh", "-ec", &format!("umask 077; {script}")]).env("HOME", home);
+    Answer::new(command.output().expect("setpriv runs"))
+}
+
+#[test]
+#[ignore = "only root can be several accounts"]
+fn several_accounts_of_a_group_hydrate_one_repository() {
+    let lab = Lab::new();
+    let root = lab.path("");
+    let open = fs::Permissions::from_mode(0o755);
+    fs::set_permissions(&root, open).expect("set");
+    for (dir, owner) in [("srv", 5001), ("home-5001", 5001), ("home-5002", 5002)] {
+        fs::create_dir(root.join(dir)).expect("made");
+        std::os::unix::fs::chown(root.join(dir), Some(owner), Some(5000)).expect("root");
+    }
+    let server = root.join("srv/config.git").display().to_string();
+    account(
+        &lab,
+        "5001",
+        &format!(
+            "git init -q --bare --shared=group --initial-branch main {server}; git hydrate install --server {server}"
+        ),
+    )
+    .success();
+    account(&lab, "5002", &format!("git clone -q {server} other")).exits(128);
+    account(&lab, "5002", &format!("git config --global --add safe.directory {server}")).success();
+    let first = "git hydrate init >/dev/null; git add .; git commit -qm one; git push -q 2>&1";
+    let told =
+        account(&lab, "5001", &format!("git clone -q {server} \"$HOME/clone\"; cd \"$HOME/clone\"; {first}")).success();
+    assert!(told.stdout.contains("environments/prod  new -> "), "{told:?}");
+    let next = "sed -i s/1.29.2/1.29.4/ hello/prod/kustomization.yaml; git commit -qam two; git push -q 2>&1";
+    let told =
+        account(&lab, "5002", &format!("git clone -q {server} \"$HOME/clone\"; cd \"$HOME/clone\"; {next}")).success();
+    assert!(told.stdout.contains("1 of 1 manifests changed: 1 object changed"), "{told:?}");
+    let told = account(&lab, "5001", &format!("git hydrate doctor {server}"));
+    assert!(told.stdout.contains("good     the group of this shared repository can write it"), "{told:?}");
 }

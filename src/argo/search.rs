@@ -305,6 +305,20 @@ resources:
     }
 
     #[test]
+    fn what_is_between_the_values_of_a_template_is_in_each_name() {
+        let rows: &[(&str, &[&str], Option<bool>)] = &[
+            ("infrastructure", &["-"], Some(false)),
+            ("shop-dev", &["-"], None),
+            ("shop-dev", &["-", "-"], Some(false)),
+            ("infra*", &["-"], None),
+        ];
+        for (pattern, within, expected) in rows {
+            let patterns = Patterns::new([*pattern]).expect("good patterns");
+            assert_eq!(patterns.take_between(("", ""), within), *expected, "{pattern} {within:?}");
+        }
+    }
+
+    #[test]
     fn what_is_between_decides_only_where_the_ends_fit() {
         let rows: &[(&[&str], &str, &str, Option<bool>)] = &[
             (&["root"], "shop-", "", Some(false)),

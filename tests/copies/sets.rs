@@ -78,6 +78,18 @@ fn argo_cd_looks_for_changes_below_the_hydrated_path_of_a_copy_and_not_at_paths_
 }
 
 #[test]
+fn a_rule_of_one_application_by_its_name_takes_no_copy_from_a_set_that_cannot_make_it() {
+    let lab = Lab::new();
+    let server = lab.server();
+    let rule = "- {match: {name: infrastructure}, branch: environments/infrastructure, path: infrastructure}\n";
+    copied(&server, &format!("{rule}{BY_LABEL}"));
+    let clone = with_set(&server, &plain_set(""));
+    let told = push(&clone);
+    assert!(!told.contains("warning"), "{told}");
+    assert_eq!(names(&server), ["applicationsets/argocd/shop"]);
+}
+
+#[test]
 fn a_set_that_a_rule_expands_is_copied_as_what_it_makes() {
     let lab = Lab::new();
     let server = lab.server();

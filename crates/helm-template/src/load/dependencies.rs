@@ -63,7 +63,10 @@ pub(super) fn resolve(source: Source<'_>, chart: &mut Chart, outer: &mut Vec<Rep
     if missing.is_empty() {
         return Ok(());
     }
-    let hint = format!("run `git hydrate vendor`, or `helm dependency update {dir}`, and commit {dir}/charts");
+    let hint = format!(
+        "run `git hydrate vendor`, or `helm dependency update {dir}`, and commit {dir}/charts, with `git add --force` where a .gitignore leaves \
+         it out"
+    );
     let span = missing.first().map_or_else(|| Span::file(chart.origin.clone()), |first| place(source, chart, first));
     Err(ErrorKind::MissingDependencies(missing).at(span).hint(hint))
 }
