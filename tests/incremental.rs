@@ -70,7 +70,7 @@ impl Server {
         let mut text = fs::read_to_string(path.join("config")).expect("readable");
         text.push_str(config);
         fs::write(path.join("config"), text).expect("writable");
-        Self { path, rendered: Counter::default(), now: Cell::default(), resumed: RefCell::default() }
+        Self { path, rendered: Counter::default(), now: Cell::new(1_700_000_000), resumed: RefCell::default() }
     }
 
     fn open(&self) -> Repository {

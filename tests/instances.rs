@@ -115,46 +115,46 @@ fn objects_are_compared_within_an_instance() {
 
 #[test]
 fn applications_of_one_name_draw_random_values_on_branches_of_their_own() {
-    both(|server| {
-        server.hydrate(&["config", "set", "madeApplications", "true"]);
-        server.hydrate(&["config", "set", "nondeterministic", "randAlphaNum"]);
-        rule(server, &rules(true));
-        let clone = server.clone_to("clone");
-        let secret =
-            "apiVersion: v1\nkind: Secret\nmetadata: {name: web}\nstringData: {password: {{ randAlphaNum 30 }}}\n";
-        let mut all = Vec::new();
-        for cluster in CLUSTERS {
-            all.push((format!("clusters/{cluster}/apps.yaml"), set(cluster, &["web"])));
-            all.push((
-                format!("clusters/{cluster}/web/Chart.yaml"),
-                "apiVersion: v2\nname: web\nversion: 1.0.0\n".to_owned(),
-            ));
-            all.push((format!("clusters/{cluster}/web/templates/secret.yaml"), secret.to_owned()));
-        }
-        let all: Vec<(&str, &str)> = all.iter().map(|(path, text)| (path.as_str(), text.as_str())).collect();
-        clone.commit("passwords", &all);
-        let told = clone.push().success().remote().concat();
-        assert!(told.contains("`web` would have the random values of another Application of that name"), "{told}");
-        // The hint: a branch for each.
-        let apart = |cluster: &str| format!("file: clusters/{cluster}/}}, branch: environments/{cluster}");
-        let of_both = |cluster: &str| format!("file: clusters/{cluster}/}}, branch: {DEV}");
-        let rules = CLUSTERS.iter().fold(rules(true), |all, cluster| all.replace(&of_both(cluster), &apart(cluster)));
-        rule(server, &rules).success();
-        let web = |cluster| manifest(server, &format!("environments/{cluster}"), &format!("{cluster}/web"));
-        let [east, west] = CLUSTERS.map(web);
-        assert!(east != west && east.contains("password:"), "{east}");
-        // They stay, whatever else changes.
-        clone.commit(
-            "more",
-            &[
-                ("clusters/west/apps.yaml", &set("west", &["api", "web"])),
-                ("clusters/west/api/c.yaml", &config_map("api", "1")),
-            ],
-        );
-        clone.push().success();
-        assert_eq!(CLUSTERS.map(web), [east, west]);
-        verified(server);
-    });
+    let lab = Lab::new();
+    let server = &lab.server();
+    server.hydrate(&["config", "set", "madeApplications", "true"]);
+    server.hydrate(&["config", "set", "nondeterministic", "randAlphaNum"]);
+    server.hydrate(&["config", "set", "seeds", "new"]).success();
+    rule(server, &rules(true));
+    let clone = server.clone_to("clone");
+    let secret = "apiVersion: v1\nkind: Secret\nmetadata: {name: web}\nstringData: {password: {{ randAlphaNum 30 }}}\n";
+    let mut all = Vec::new();
+    for cluster in CLUSTERS {
+        all.push((format!("clusters/{cluster}/apps.yaml"), set(cluster, &["web"])));
+        all.push((
+            format!("clusters/{cluster}/web/Chart.yaml"),
+            "apiVersion: v2\nname: web\nversion: 1.0.0\n".to_owned(),
+        ));
+        all.push((format!("clusters/{cluster}/web/templates/secret.yaml"), secret.to_owned()));
+    }
+    let all: Vec<(&str, &str)> = all.iter().map(|(path, text)| (path.as_str(), text.as_str())).collect();
+    clone.commit("passwords", &all);
+    let told = clone.push().success().remote().concat();
+    assert!(told.contains("`web` would have the random values of another Application of that name"), "{told}");
+    // The hint: a branch for each.
+    let apart = |cluster: &str| format!("file: clusters/{cluster}/}}, branch: environments/{cluster}");
+    let of_both = |cluster: &str| format!("file: clusters/{cluster}/}}, branch: {DEV}");
+    let rules = CLUSTERS.iter().fold(rules(true), |all, cluster| all.replace(&of_both(cluster), &apart(cluster)));
+    rule(server, &rules).success();
+    let web = |cluster| manifest(server, &format!("environments/{cluster}"), &format!("{cluster}/web"));
+    let [east, west] = CLUSTERS.map(web);
+    assert!(east != west && east.contains("password:"), "{east}");
+    // They stay, whatever else changes.
+    clone.commit(
+        "more",
+        &[
+            ("clusters/west/apps.yaml", &set("west", &["api", "web"])),
+            ("clusters/west/api/c.yaml", &config_map("api", "1")),
+        ],
+    );
+    clone.push().success();
+    assert_eq!(CLUSTERS.map(web), [east, west]);
+    verified(server);
 }
 
 #[test]
