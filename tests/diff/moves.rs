@@ -98,7 +98,7 @@ fn an_application_with_another_name_on_its_path_is_renamed() {
         clone.push().success();
         clone.commit("rename", &[(&file, &text.replace("web-dev", "shop-dev"))]);
         let shown = clone.hydrate(&["diff"]).exits(1).stdout;
-        let head = "environments/dev   1 of 2 Applications renamed, no object changes\n";
+        let head = "environments/dev   1 of 2 Applications renamed, no object differs in git\n";
         assert!(shown.starts_with(head), "{shown}");
         let note = format!("  shop-dev  web  was web-dev\n    once web-dev is deleted in the cluster, {expected}");
         assert!(shown.contains(&note), "{shown}");
@@ -117,8 +117,7 @@ fn an_application_that_moves_says_where_from() {
     let (file, text) = application("web", "dev");
     clone.commit("path", &[(&file, &text.replace("path: web\n", "path: front/web\n"))]);
     let shown = clone.hydrate(&["diff"]).exits(1).stdout;
-    let expected =
-        "environments/dev   1 of 2 Applications moved, no object changes\n\n  web-dev  front/web  moved from web\n";
+    let expected = "environments/dev   1 of 2 Applications moved, no object differs in git\n\n  web-dev  front/web  moved from web\n";
     assert!(shown.starts_with(expected), "{shown}");
     let moved = text.replace("environments/dev", "environments/prod").replace("path: web\n", "path: front/web\n");
     clone.commit("branch\n\nHydrate-Allow-Removal: environments/dev", &[(&file, &moved)]);

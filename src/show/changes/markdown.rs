@@ -81,7 +81,9 @@ fn environment_line(environment: &EnvironmentDiff) -> String {
     let counts = match environment.renders() {
         true if environment.is_unknown() => "cannot be compared".to_owned(),
         true if environment.applications.is_empty() => "no change".to_owned(),
-        true => Some(overview.counts()).filter(|counts| !counts.is_empty()).unwrap_or("no object changes".to_owned()),
+        true => {
+            Some(overview.counts()).filter(|counts| !counts.is_empty()).unwrap_or("no object differs in git".to_owned())
+        }
         false => "fails, so it stays as it is".to_owned(),
     };
     // However little room there is, no severe one is left out.

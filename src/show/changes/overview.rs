@@ -145,7 +145,7 @@ pub(super) fn overall(changes: &Changes) -> Option<String> {
         _ => {
             let kinds = kinds(changes.environments.iter().flat_map(|environment| &environment.applications));
             let kinds: Vec<String> = kinds.iter().map(|(count, what)| format!("{count} {what}")).collect();
-            format!("Applications: {}; no object changes", kinds.join(", "))
+            format!("Applications: {}; no object differs in git", kinds.join(", "))
         }
     };
     let mut line = format!("{counts} in {changed} of {} environments", changes.environments.len());
@@ -203,7 +203,7 @@ fn becomes(environment: &EnvironmentDiff, overview: &Overview<'_>) -> String {
     let counts = match overview.counts() {
         counts if !counts.is_empty() => counts,
         _ if overview.noise > 0 => "only generated fields".to_owned(),
-        _ => return format!("{}, no object changes{failed}", whole(environment)),
+        _ => return format!("{}, no object differs in git{failed}", whole(environment)),
     };
     format!("{new}{counts} in {count} of {} Applications{failed}", all(environment))
 }
