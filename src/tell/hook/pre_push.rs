@@ -235,7 +235,7 @@ fn is_unpushed(repository: &Repository) -> Result<bool, Error> {
 
 /// Whether the settings are among what is pushed.
 fn pushes_settings(lines: &str) -> bool {
-    lines.lines().any(|line| line.rsplitn(4, ' ').nth(1) == Some(SETTINGS_REF))
+    lines.lines().any(|line| line.rsplit(' ').nth(1) == Some(SETTINGS_REF))
 }
 
 /// The commits that a forced push takes away: it is compared with the environments as they are, since that is what it undoes.
