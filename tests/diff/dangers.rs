@@ -147,9 +147,9 @@ fn no_severe_danger_is_cut() {
 fn workloads_that_restart_are_counted_though_only_a_checksum_changed() {
     let clone = clone();
     let deployment = |name: &str, checksum: &str| deployment(name, 1, &format!("checksum/config: {checksum}"));
-    commit_web(&clone, &[deployment("one", "a1"), deployment("two", "a1"), config_map("web", "1")]);
+    commit_web(&clone, &[deployment("one", "d41d8cd98f00"), deployment("two", "d41d8cd98f00"), config_map("web", "1")]);
     clone.push().success();
-    commit_web(&clone, &[deployment("one", "b2"), deployment("two", "b2"), config_map("web", "1")]);
+    commit_web(&clone, &[deployment("one", "0cc175b9c0f1"), deployment("two", "0cc175b9c0f1"), config_map("web", "1")]);
     let answer = clone.hydrate(&["diff"]).exits(1).stdout;
     let expected = "environments/dev   only generated fields in 1 of 2 Applications
   restarts 2 workloads

@@ -384,13 +384,16 @@ mod tests {
 
     #[test]
     fn noise_is_counted_unless_it_is_asked_for() {
-        let spec = |n: u32| format!("{{a: {n}, template: {{metadata: {{annotations: {{checksum/config: a{n}}}}}}}}}");
+        let spec =
+            |n: u32| format!("{{a: {n}, template: {{metadata: {{annotations: {{checksum/config: d41d8cd{n}}}}}}}}}");
         let place = "spec.template.metadata.annotations";
         let shown = |with_noise| shown(&spec(1), &spec(2), with_noise);
         assert_eq!(shown(false), "  spec\n-   a: 1\n+   a: 2\n~ also checksums (1)");
         assert_eq!(
             shown(true),
-            format!("  spec\n-   a: 1\n+   a: 2\n  {place}\n-   checksum/config: a1\n+   checksum/config: a2")
+            format!(
+                "  spec\n-   a: 1\n+   a: 2\n  {place}\n-   checksum/config: d41d8cd1\n+   checksum/config: d41d8cd2"
+            )
         );
     }
 }
