@@ -370,9 +370,10 @@ impl<'a> Side<'a> {
     }
 
     /// The things of a kind in a namespace, by name.
-    pub(super) fn provided(&self, kind: &str, namespace: &str) -> impl Iterator<Item = &Thing> {
+    pub(super) fn provided(&self, kind: &'static str, namespace: &str) -> impl Iterator<Item = &Thing> {
+        let first = Thing { kind, namespace: namespace.to_owned(), name: String::new() };
         let is_it = move |thing: &&Thing| take(20) && thing.kind == kind && thing.namespace == namespace;
-        self.links().provided.keys().filter(is_it)
+        self.links().provided.range(first..).map(|(thing, _)| thing).take_while(is_it)
     }
 
     /// Who needs a thing, and how.

@@ -42,6 +42,11 @@ pub(super) fn changed(old: &Manifest, new: &Manifest) -> Vec<Danger> {
     found
 }
 
+/// Whether routes name a receiver from now on that is not there.
+pub(super) fn names_none(old: &Manifest, new: &Manifest) -> bool {
+    config(old).zip(config(new)).is_some_and(|(was, now)| nameless(&was, &now, new).is_some())
+}
+
 /// The configuration that an object has; none for any other.
 fn config(object: &Manifest) -> Option<Value> {
     match (object.home_group(), object.kind()) {

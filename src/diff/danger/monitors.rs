@@ -9,7 +9,7 @@ use dry_files::diag::more::listed;
 use go_yaml::Value;
 
 use super::around::name;
-use super::{Around, Danger, Severity, items};
+use super::{Around, Danger, Severity, alertmanager, items};
 use crate::diff::model::{Placed, Side, chooses, word};
 use crate::manifest::Manifest;
 
@@ -122,7 +122,8 @@ fn reads_less<'a>(old: &'a Manifest, new: &'a Manifest, around: &Around<'a>) -> 
 ///
 /// Reference: prometheus.io docs, alerting/configuration, `route`: a receiver without any integration sends nothing.
 pub(super) fn unsent(old: &Manifest, new: &Manifest) -> Option<Danger> {
-    if (new.home_group(), new.kind()) != (GROUP, "AlertmanagerConfig") {
+    let is_it = (new.home_group(), new.kind()) == (GROUP, "AlertmanagerConfig");
+    if !is_it || alertmanager::names_none(old, new) {
         return None;
     }
     let (was, now) = (sent(old), sent(new));

@@ -52,8 +52,12 @@ fn written(value: &Value) -> String {
 /// What happens to a container that gets less of a resource than it uses.
 ///
 /// Reference: kubernetes docs/concepts/configuration/manage-resources-containers.
-pub(super) fn effect(resource: &str) -> &'static str {
+pub(super) fn effect(resource: &str, to: &str) -> &'static str {
     match resource {
+        "memory limit" if to.ends_with('m') => {
+            "`m` is for thousandths of a byte, so no Pod of it starts; `Mi` is for mebibytes"
+        }
+        "memory request" if to.ends_with('m') => "`m` is for thousandths of a byte; `Mi` is for mebibytes",
         "memory limit" => "it is killed when it uses more",
         "memory request" => "its Pod is evicted earlier when a node runs out of memory",
         "CPU limit" => "it is slowed down when it uses more",

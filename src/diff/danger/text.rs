@@ -85,7 +85,7 @@ impl std::fmt::Display for Danger {
             }
             What::HostGone { host } => write!(f, "{host} is no longer served"),
             What::ResourcesDown { container, resource, from, to } => {
-                write!(f, "{resource} of `{container}` {from} → {to}: {}", resources::effect(resource))
+                write!(f, "{resource} of `{container}` {from} → {to}: {}", resources::effect(resource, to))
             }
             What::Privileged { gains } => list(f, "Pods get ", gains),
             What::Exposed { how } => f.write_str(how),

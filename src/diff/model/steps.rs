@@ -3,13 +3,13 @@
 use std::cell::Cell;
 
 /// How many steps are taken for all changes of a branch, about; a step takes some nanoseconds.
-const STEPS: u64 = 1_000_000_000;
+const STEPS: u64 = 500_000_000;
 
 /// How many are taken for one change at least, for each object of the branch: a rule may look at all of them.
-const PER_OBJECT: u64 = 40;
+const PER_OBJECT: u64 = 32;
 
 /// How many are taken for one change at least.
-const LEAST: u64 = 200_000;
+const LEAST: u64 = 100_000;
 
 thread_local! {
     static LEFT: Cell<u64> = const { Cell::new(u64::MAX) };
@@ -59,6 +59,6 @@ mod tests {
     fn a_change_has_steps_to_look_at_each_object() {
         assert_eq!(limit(1, 10), STEPS);
         assert_eq!(limit(usize::MAX, 10), LEAST);
-        assert_eq!(limit(100_000, 100_000), 4_000_000);
+        assert_eq!(limit(100_000, 100_000), 3_200_000);
     }
 }

@@ -372,4 +372,14 @@ pub(super) const FIELDS: &[Field] = &[
         effect: "fields that the schema lacks are dropped",
         advice: "check that the schema has all fields",
     },
+    Field {
+        group: "apps",
+        kinds: "Deployment|StatefulSet|DaemonSet",
+        path: &["spec", "template", "spec", "automountServiceAccountToken"],
+        when: WasOnly(&["false"]),
+        severity: Other,
+        danger: "token",
+        effect: "its containers get a token of their account, with all the rights that it has",
+        advice: "keep `false` for Pods that do not ask the API server",
+    },
 ];
