@@ -2,6 +2,7 @@
 
 mod applications;
 mod charts;
+mod moves;
 
 use crate::push::{application, both, config_map, dry, healthy, note, note_of, tip, verified};
 use crate::strict::BROKEN;

@@ -15,7 +15,7 @@ use git_hydrate::testing::view::MemoryFiles;
 
 use crate::crashes::Random;
 use crate::incremental::machine;
-use crate::push::{config_map, dry, tip};
+use crate::push::{application as application_of, config_map, dry, tip};
 use crate::support::Lab;
 
 const COMMIT: &str = "0123456789abcdef0123456789abcdef01234567";
@@ -35,10 +35,11 @@ fn seed_and_count(default: u64) -> (u64, u64) {
     (numbers.next().unwrap_or(1), numbers.next().unwrap_or(default))
 }
 
-fn application() -> Application {
+fn application(path: &str) -> Application {
     let text = "apiVersion: argoproj.io/v1alpha1\nkind: Application\nmetadata:\n  name: web\nspec:\n  destination: {namespace: web}\n  \
                 sourceHydrator:\n    drySource:\n      repoURL: https://git.example.com/dry.git\n      targetRevision: main\n      \
-                path: app\n    syncSource: {targetBranch: environments/dev, path: web}\n";
+                path: PATH\n    syncSource: {targetBranch: environments/dev, path: web}\n";
+    let text = text.replace("PATH", path);
     let file = application::read(&RepoPath::new("applications.yaml").expect("plain"), text.as_bytes());
     file.applications().next().cloned().expect("one")
 }
@@ -175,7 +176,7 @@ struct Figures {
 
 fn try_edits(
     (renderers, profile): (&Renderers, Profile),
-    application: &Application,
+    (application, moved): (&Application, &Application),
     random: &mut Random,
     count: u64,
     figures: &mut Figures,
@@ -192,9 +193,15 @@ fn try_edits(
         let mut after = before.clone();
         let text = edited(random, &before[path]);
         after.insert(path.clone(), text.clone());
+        // Some of the commits move the whole directory, too.
+        let moves = random.below(3) == 0;
+        if moves {
+            after = after.into_iter().map(|(path, text)| (path.replacen("app/", "moved/", 1), text)).collect();
+        }
+        let after_application = if moves { moved } else { application };
         let now = memory(&after);
         let new_context = context(&now, profile);
-        let rendered = match renderers.render(&[application], &new_context, &|_| ()).pop().expect("one") {
+        let rendered = match renderers.render(&[after_application], &new_context, &|_| ()).pop().expect("one") {
             Ok(rendered) => rendered,
             Err(Failure::Mistakes(_)) => {
                 figures.failed += 1;
@@ -211,7 +218,7 @@ fn try_edits(
         let comparison = Comparison {
             renderers,
             before: Side { application, context: &old_context },
-            now: Side { application, context: &new_context },
+            now: Side { application: after_application, context: &new_context },
             branch: &branch,
         };
         let (mistakes, _) = comparison.mistakes(&missing, &rendered.reads).expect("both render");
@@ -237,10 +244,11 @@ fn no_slip_of_the_pen_takes_an_object_away() {
     let (seed, count) = seed_and_count(2000);
     for profile in [Profile::Proposal, Profile::Argocd] {
         let mut random = Random(seed);
-        let (renderers, application) = (Renderers::of_machine(&machine()), application());
+        let (renderers, application, moved) =
+            (Renderers::of_machine(&machine()), application("app"), application("moved"));
         let mut figures = Figures::default();
         for _ in 0..count.div_ceil(200) {
-            try_edits((&renderers, profile), &application, &mut random, 100, &mut figures);
+            try_edits((&renderers, profile), (&application, &moved), &mut random, 100, &mut figures);
         }
         println!("{profile:?}: {figures:?}");
         assert!(
@@ -280,6 +288,7 @@ fn push_edits(profile: &str, random: &mut Random, count: u64, figures: &mut Push
     let clone = dry(&server, &["web"], &["dev"]);
     clone.git(&["rm", "-q", "-r", "apps/web/dev"]);
     let (sort, tree) = tree(random);
+    let (file, of_application) = application_of("web", "dev");
     let texts: Vec<(String, String)> =
         tree.into_iter().map(|(path, text)| (path.replacen("app/", "apps/web/dev/", 1), text)).collect();
     let whole: Vec<(&str, &str)> = texts.iter().map(|(path, text)| (path.as_str(), text.as_str())).collect();
@@ -290,7 +299,16 @@ fn push_edits(profile: &str, random: &mut Random, count: u64, figures: &mut Push
         let (path, text) = &texts[usize::try_from(random.below(texts.len() as u64)).expect("small")];
         let (old, before) = (manifest(), tip(&server, BRANCH));
         let slip = edited(random, text);
-        clone.commit("slip", &[(path, &slip)]);
+        let moves = random.below(2) == 0;
+        match moves {
+            false => drop(clone.commit("slip", &[(path, &slip)])),
+            true => {
+                clone.git(&["mv", "apps/web/dev", "apps/web/next"]);
+                let document = of_application.replace("path: apps/web/dev", "path: apps/web/next");
+                let there = path.replacen("apps/web/dev/", "apps/web/next/", 1);
+                clone.commit("slip", &[(&there, &slip), (&file, &document)]);
+            }
+        }
         let told = clone.push().success().remote().join("\n");
         let new = manifest();
         let missing = missing_in(old.as_bytes(), &[new.as_bytes()]);
@@ -311,7 +329,10 @@ fn push_edits(profile: &str, random: &mut Random, count: u64, figures: &mut Push
         };
         *count += 1;
         assert!(tip(&server, BRANCH) != before || told.contains("error") || missing.is_empty(), "{told}");
-        clone.commit("back", &whole);
+        if moves {
+            clone.git(&["rm", "-q", "-r", "apps/web/next"]);
+        }
+        clone.commit("back", &[&whole[..], &[(&file, &of_application)]].concat());
         clone.push().success();
         let missing = missing_in(old.as_bytes(), &[manifest().as_bytes()]);
         assert!(missing.is_empty(), "{missing:?} did not come back");

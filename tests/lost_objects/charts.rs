@@ -52,7 +52,12 @@ fn an_object_of_a_chart_does_not_leave_by_the_text_of_a_template() {
             &[(&values, "enabled: false\n"), (&one, &TEMPLATE.replace("name", "name "))],
             Ok(()),
         ),
-        ("another version of the chart", &plain, &[(&one, &slip), (&yaml, &CHART.replace("1.0.0", "1.1.0"))], Ok(())),
+        (
+            "another version of the chart",
+            &plain,
+            &[(&one, &slip), (&yaml, &CHART.replace("1.0.0", "1.1.0"))],
+            Err(("apps/web/dev/templates/one.yaml:1", nothing)),
+        ),
     ];
     check(rows);
 }

@@ -52,6 +52,7 @@ use crate::owners::making::Making;
 use crate::repo::ObjectId;
 use crate::repo::TreeFiles;
 
+use super::lost_objects::lacks;
 use files::{compare_file, is_unrecognized, patches_are_plain};
 use opening::{recall_failures, start};
 use rendered::{Judging, may_leave};
@@ -255,6 +256,8 @@ impl ByChanges {
         self.failures = failures(rendered)?;
         // The branch that it left may have to keep it.
         let is_kept = self.has_moved && rendered.work().any(|done| done.result.is_err());
+        // What is lost of one that left may be what one that came lacks.
+        let is_kept = is_kept || (self.has_joined && rendered.work().any(lacks));
         match !is_kept && (Judging { state: &self.state, rendered, run }).is_plain()? {
             true => Ok(()),
             false => Err(Stopped::NotPlain),

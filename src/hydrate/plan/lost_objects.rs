@@ -7,9 +7,12 @@
 
 mod fixed_names;
 mod missing;
+mod newcomers;
+mod places;
 mod proof;
 mod renames;
 mod text;
+mod values;
 
 use std::sync::Arc;
 
@@ -31,6 +34,7 @@ use missing::Missing;
 
 pub(crate) use missing::have_same_objects;
 pub use missing::missing_in;
+pub(crate) use newcomers::lacks;
 pub use proof::{Comparison, Side};
 pub(crate) use renames::{Renamed, Renames};
 
@@ -38,7 +42,8 @@ pub(crate) use renames::{Renamed, Renames};
 ///
 /// Errors: the world failed.
 pub(crate) fn hold(rendered: &mut Rendered, run: &mut Run<'_>, heads: &[DryHead]) -> Result<(), Stopped> {
-    let missing = missing::missing(rendered, &run.branches, &run.found)?;
+    let mut missing = missing::missing(rendered, &run.branches, &run.found)?;
+    missing.extend(newcomers::missing(rendered, run, heads)?);
     if missing.is_empty() {
         return Ok(());
     }
@@ -47,7 +52,7 @@ pub(crate) fn hold(rendered: &mut Rendered, run: &mut Run<'_>, heads: &[DryHead]
         allowed.extend(allowed_removals(&run.found.setup.repository.commit(rendered.dry.definition())?.message));
     }
     for missing in missing {
-        if allowed.contains(missing.branch.as_str()) {
+        if [&missing.branch, &missing.from].into_iter().any(|branch| allowed.contains(branch.as_str())) {
             continue;
         }
         if let Some(failed) = judged(&missing, rendered, run, heads)?
@@ -60,10 +65,12 @@ pub(crate) fn hold(rendered: &mut Rendered, run: &mut Run<'_>, heads: &[DryHead]
 }
 
 fn done_mut<'r>(rendered: &'r mut Rendered, missing: &Missing) -> Option<&'r mut Done> {
-    match rendered.branches.get_mut(&missing.branch)? {
-        Step::Hydrate(hydration) => hydration.work.get_mut(missing.work),
-        Step::Fail(_) => None,
-    }
+    let identity = missing.application.identity();
+    let there = match rendered.branches.get_mut(&missing.branch) {
+        Some(Step::Hydrate(hydration)) => hydration.work.as_mut_slice(),
+        Some(Step::Fail(_)) | None => &mut [],
+    };
+    there.iter_mut().chain(&mut rendered.beside).find(|done| done.application.identity() == identity)
 }
 
 /// Why an Application may not go on without objects; none when it may.
@@ -73,8 +80,12 @@ fn judged(
     run: &mut Run<'_>,
     heads: &[DryHead],
 ) -> Result<Option<FailedRender>, Stopped> {
-    let Missing { branch, application, objects, reads, .. } = missing;
-    let Some((dry, former)) = former(branch, application, rendered, run, heads)? else { return Ok(None) };
+    let Missing { from: branch, application, objects, reads, former: known, .. } = missing;
+    let former = match known {
+        Some(former) => run.branches.get(branch).and_then(|branch| branch.dry).map(|dry| (dry, former.clone())),
+        None => former(branch, application, rendered, run, heads)?,
+    };
+    let Some((dry, former)) = former else { return Ok(None) };
     let (old, new) = (run.files(run.found.dry_tree(dry)?), run.files(rendered.tree));
     let (policy, renderers) = (&run.found.policy, run.found.setup.renderers);
     let (before, now) = (dry.to_string(), rendered.dry.id.to_string());

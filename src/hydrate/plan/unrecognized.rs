@@ -106,7 +106,7 @@ fn claimed(file: &RepoPath, why: &Unsearched, names: &BTreeSet<&str>) -> Diagnos
         ),
         Unsearched::Patch(kustomization) => (
             format!(
-                "`{kustomization}` names `{file}` with {} as a patch, and no patch is an Application",
+                "`{kustomization}` names `{file}` with {} as a patch, where Applications are not looked for",
                 listed(names)
             ),
             kustomization,

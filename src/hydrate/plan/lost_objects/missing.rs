@@ -18,12 +18,14 @@ use dry_files::view::Reads;
 #[derive(Debug)]
 pub(crate) struct Missing {
     pub branch: BranchName,
-    /// Which of the work on that branch it is.
-    pub work: usize,
     pub application: Arc<Application>,
     pub objects: Vec<Key>,
     /// What its render looked at.
     pub reads: Reads,
+    /// The branch that has them.
+    pub from: BranchName,
+    /// What had them there, where that is not the Application of that name or path.
+    pub former: Option<Arc<Application>>,
 }
 
 /// What the Applications of a dry commit render no more; what another one of the same branch renders now is not missing.
@@ -38,7 +40,7 @@ pub(super) fn missing(
         let Some(tip) = &branch.tip else { continue };
         let tree = found.tree_of(tip.tree);
         let mut all: Option<Vec<Vec<u8>>> = None;
-        for (work, done) in hydration.work.iter().enumerate() {
+        for done in &hydration.work {
             let Some((old, new)) = manifests(done, hydration, &tree)? else { continue };
             // What cannot be read is written anew.
             let (Ok(old), Ok(new)) = (found.buffer.blob(old), found.buffer.blob(new)) else { continue };
@@ -53,8 +55,8 @@ pub(super) fn missing(
             let objects = missing_in(&old, &all);
             let reads = done.result.as_ref().ok().and_then(|output| output.record.decode()).map(|record| record.reads);
             if let Some(reads) = reads.filter(|_| !objects.is_empty()) {
-                let (branch, application) = (name.clone(), done.application.clone());
-                missing.push(Missing { branch, work, application, objects, reads });
+                let (branch, from, application) = (name.clone(), name.clone(), done.application.clone());
+                missing.push(Missing { branch, application, objects, reads, from, former: None });
             }
         }
     }

@@ -1,16 +1,20 @@
 //! Whether it is proved that an object left: by what became of the file that gave it.
 //!
 //! It is, when the file is gone or empty, when the object's text left it or says another object, when something else decides
-//! (values, globs, a kustomization that names the file no more), or with another version of a chart or an input. It is not, when
-//! the file's own text makes it give nothing, or when it got a name that is not read.
+//! (values, globs, a kustomization that names the file no more), or with another version of a chart or an input that comes from
+//! elsewhere. It is not, when the file's own text makes it give nothing, or when it got a name or a place that is not read; nor
+//! when a value only got a name or a place that nothing asks for. Where a directory moved, its files are compared with those of the
+//! new place.
 
 use std::cell::RefCell;
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
 use super::fixed_names;
+use super::places::Places;
 use super::renames::{Renamed, Renames};
 use super::text::{count_of_kind, first_difference, is_blank, text};
+use super::values;
 use crate::argo::{Application, BranchName};
 use crate::manifest::{Key, Manifest};
 use crate::render::directory::SKIP_MARKER;
@@ -57,6 +61,7 @@ struct Files<'c> {
     /// What the render of now looked at.
     reads: &'c Reads,
     renames: RefCell<Renames>,
+    places: Places,
 }
 
 impl Comparison<'_> {
@@ -70,8 +75,13 @@ impl Comparison<'_> {
             return Ok((vec![mistake], new.reads()));
         }
         let (before, now) = (self.given(&self.before)?, self.given(&self.now)?);
-        let renames = RefCell::default();
-        let files = Files { comparison: self, before: by_file(&before), now: by_file(&now), old, new, reads, renames };
+        let mut renames = Renames::default();
+        let moved = renames.moves((&old, &new));
+        let given = before.iter().filter_map(|(_, file)| file.as_ref());
+        let places = Places::of(self.before.application, self.now.application, given, moved, &new);
+        let renames = RefCell::new(renames);
+        let (before_files, now_files) = (by_file(&before), by_file(&now));
+        let files = Files { comparison: self, before: before_files, now: now_files, old, new, reads, renames, places };
         let mut file_of: BTreeMap<Key, &Option<RepoPath>> = BTreeMap::new();
         for (manifest, file) in &before {
             if let Some(key) = manifest.typed_identity() {
@@ -91,7 +101,10 @@ impl Comparison<'_> {
             };
             mistakes.extend(match of_file {
                 Some(mistake) => Some(mistake),
-                None => files.helped_away(file.as_ref(), &lost)?,
+                None => match files.helped_away(file.as_ref(), &lost)? {
+                    Some(mistake) => Some(mistake),
+                    None => files.lost_value(&lost),
+                },
             });
         }
         Ok((mistakes, files.new.reads()))
@@ -99,12 +112,15 @@ impl Comparison<'_> {
 
     /// What a file of a fixed name made of these objects, which has nearly that name now.
     fn fixed_name(&self, lost: &[Key], views: (&View<'_>, &View<'_>)) -> Option<Diagnostic> {
-        let dirs =
-            self.before.application.all_sources().filter(|source| source.input.is_none()).map(|source| &source.path);
-        let (former, now) = dirs.into_iter().find_map(|dir| fixed_names::renamed(dir, views))?;
+        let dirs = |application: &Application| -> Vec<RepoPath> {
+            let own = application.all_sources().filter(|source| source.input.is_none());
+            own.map(|source| source.path.clone()).collect()
+        };
+        let mut pairs = dirs(self.before.application).into_iter().zip(dirs(self.now.application));
+        let (former, there, now) = pairs.find_map(|(before, now)| fixed_names::renamed((&before, &now), views))?;
         let content: Arc<[u8]> = Arc::from(text(views.0, &former)?.as_bytes());
         let lost: Vec<&Key> = lost.iter().collect();
-        if !self.returns(BTreeMap::from([(former.clone(), content)]), &lost) {
+        if !self.returns(BTreeMap::from([(there, content)]), &lost) {
             return None;
         }
         let said = format!("{} came by `{former}`, which is `{now}` now, a name that is not looked for", listed(&lost));
@@ -149,14 +165,18 @@ impl Files<'_> {
     /// What is wrong with a file that gave these objects; none when it is proved that they left.
     fn mistake(&self, file: &RepoPath, lost: &[&Key]) -> Result<Option<Diagnostic>, Failure> {
         let Some(old) = text(&self.old, file) else { return Ok(None) };
-        let Some(new) = text(&self.new, file) else { return Ok(self.not_there(file, &old, lost)) };
-        let is_read = self.reads.iter().any(|((path, _), seen)| path == file && matches!(seen, Seen::Content(_)));
-        let is_as_it_was = self.old.content_id(file).ok() == self.new.content_id(file).ok();
-        let is_left_out = is_as_it_was || is_blank(&new) || new.contains(SKIP_MARKER) || !is_read;
+        let there = self.places.now(file);
+        let Some(new) = text(&self.new, &there) else { return Ok(self.not_there(file, &there, &old, lost)) };
+        // What was there before the directory moved is another file.
+        if there != *file && !self.places.is_new(&there) {
+            return Ok(None);
+        }
+        let is_as_it_was = self.old.content_id(file).ok() == self.new.content_id(&there).ok();
+        let is_left_out = is_as_it_was || is_blank(&new) || new.contains(SKIP_MARKER) || !self.is_read(&there);
         if is_left_out || self.is_of_new_version(file) {
             return Ok(None);
         }
-        let (before, now) = (given(&self.before, file), given(&self.now, file));
+        let (before, now) = (given(&self.before, file), given(&self.now, &there));
         let unnamed = |given: &[Option<Key>]| given.iter().filter(|key| key.is_none()).count();
         let left = without_renamed(lost, came(before, now));
         let (at, said) = if unnamed(now) > unnamed(before) {
@@ -166,21 +186,25 @@ impl Files<'_> {
         } else {
             (still_written(&old, &new, left), "gives it no more, although its text is still there")
         };
-        if at.is_empty() {
+        if at.is_empty() || self.are_asked_anew(&there, &old, &new) {
             return Ok(None);
         }
-        let said = format!("`{file}` gave {} and {said}", listed(&at));
+        let said = format!("{} gave {} and {said}", called(file, &there), listed(&at));
         let content: Arc<[u8]> = Arc::from(old.as_bytes());
-        if !self.comparison.returns(BTreeMap::from([(file.clone(), content)]), lost) {
+        if !self.comparison.returns(BTreeMap::from([(there.clone(), content)]), lost) {
             return Ok(None);
         }
         let hint = self.comparison.hint("correct what changed there, or delete the file or the whole document");
-        Ok(Some(Diagnostic::error(said).at(place(file, &old, &new)).hint(hint)))
+        Ok(Some(Diagnostic::error(said).at(place(&there, &old, &new)).hint(hint)))
     }
 
-    /// A file that is none any more and was not deleted: something else has its name, or it has another name, which is nearly
-    /// one that is read.
-    fn not_there(&self, file: &RepoPath, old: &str, lost: &[&Key]) -> Option<Diagnostic> {
+    fn is_read(&self, file: &RepoPath) -> bool {
+        self.reads.iter().any(|((path, _), seen)| path == file && matches!(seen, Seen::Content(_)))
+    }
+
+    /// A file that is not where it would be and was not deleted: something else has its name, or it has another name or place, which
+    /// is not read or gives nothing.
+    fn not_there(&self, file: &RepoPath, there: &RepoPath, old: &str, lost: &[&Key]) -> Option<Diagnostic> {
         let is_kustomization = |path: &RepoPath| path.file_name().is_some_and(|name| FILE_NAMES.contains(&name));
         let mut read = self.reads.iter().filter(|(_, seen)| matches!(seen, Seen::Content(_)));
         if read.any(|((path, _), _)| is_kustomization(path)) {
@@ -188,38 +212,82 @@ impl Files<'_> {
         }
         let mut renames = self.renames.borrow_mut();
         let views = (&self.old, &self.new);
-        let instead = match renames.kind_of(file, views) {
+        let instead = match renames.kind_of(there, views) {
             Some(Kind::Link) => Some("a symbolic link that leads to no file"),
             Some(Kind::Submodule) => Some("a submodule"),
-            Some(Kind::File | Kind::Directory) | None => None,
+            Some(Kind::Directory) => Some("a directory"),
+            Some(Kind::File) | None => None,
         };
         if let Some(what) = instead {
-            let said = format!("`{file}` gave {} and is {what} now, which gives no object", listed(lost));
+            let said =
+                format!("{} gave {} and is {what} now, which gives no object", called(file, there), listed(lost));
             let hint = self.comparison.hint("commit the file itself, or delete it");
-            return Some(Diagnostic::error(said).at(Span::file(file.clone())).hint(hint));
+            return Some(Diagnostic::error(said).at(Span::file(there.clone())).hint(hint));
         }
-        let (said, at) = match renames.of(file, old, views)? {
-            Renamed::To(path) => (format!("is `{path}` now, which is not read"), path),
-            Renamed::Maybe(path) => {
+        let (said, at) = match renames.of(there, old, views) {
+            Some(Renamed::To(path)) => (format!("is `{path}` now, which is not read"), path),
+            Some(Renamed::Maybe(path)) => {
                 (format!("is gone, unless it is `{path}` now: too many files there have names that are not read"), path)
+            }
+            None => {
+                let elsewhere = self.replaced(there).or_else(|| {
+                    renames.moved((file, old), views, |path| self.gives_nothing(path).filter(|_| self.is_own(path)))
+                });
+                let (path, why) = elsewhere?;
+                // The answer holds as long as that has this content.
+                self.new.content_id(&path).ok()?;
+                (format!("is `{path}` now, which {why}"), path)
             }
         };
         let said = format!("`{file}` gave {} and {said}", listed(lost));
         let name = file.file_name().unwrap_or_default();
-        let hint = self.comparison.hint(&format!("name it `{name}` again, or delete it"));
-        Some(Diagnostic::error(said).at(Span::file(at)).hint(hint))
+        let hint = match at.parent() == there.parent() {
+            true => format!("name it `{name}` again, or delete it"),
+            false => format!("move it to where it is read, or delete it: `{there}`"),
+        };
+        Some(Diagnostic::error(said).at(Span::file(at)).hint(self.comparison.hint(&hint)))
+    }
+
+    /// A new file in place of one that is gone, with its name but for the extension, that gives nothing.
+    fn replaced(&self, file: &RepoPath) -> Option<(RepoPath, &'static str)> {
+        let stem = |path: &RepoPath| {
+            let name = path.file_name().unwrap_or_default();
+            name.rsplit_once('.').map_or(name, |(stem, _)| stem).to_owned()
+        };
+        let dir = file.parent().unwrap_or_default();
+        let mut others = self.places.new_in(&dir).filter(|path| stem(path) == stem(file) && self.is_read(path));
+        let is_empty = |path: &RepoPath| given(&self.now, path).is_empty();
+        let other = others.find(|path| is_empty(path) && text(&self.new, path).is_some_and(|text| !is_blank(&text)))?;
+        Some((other.clone(), "gives no object"))
+    }
+
+    /// Why a file gives no object; none when it does, or is not meant to.
+    fn gives_nothing(&self, file: &RepoPath) -> Option<&'static str> {
+        let is_part = file.file_name().is_some_and(|name| name.starts_with('_'));
+        match self.is_read(file) {
+            false => Some("is not read"),
+            true => (given(&self.now, file).is_empty() && !is_part).then_some("gives no object"),
+        }
+    }
+
+    /// Whether a file is in a directory of the Application.
+    fn is_own(&self, file: &RepoPath) -> bool {
+        let mut own = self.comparison.now.application.all_sources().filter(|source| source.input.is_none());
+        own.any(|source| source.path.is_root() || file.starts_with(&source.path))
     }
 
     /// What templates of a chart that give no objects themselves have taken away from these.
     fn helped_away(&self, file: Option<&RepoPath>, lost: &[&Key]) -> Result<Option<Diagnostic>, Failure> {
+        let there = file.map(|file| self.places.now(file));
         let contents = self.reads.iter().filter(|(_, seen)| matches!(seen, Seen::Content(_)));
         let mut changed = BTreeMap::new();
-        for ((path, _), _) in contents.filter(|((path, _), _)| Some(path) != file) {
-            if !self.is_template(path) || self.is_of_new_version(path) {
+        for ((path, _), _) in contents.filter(|((path, _), _)| Some(path) != there.as_ref()) {
+            let before = self.places.before(path);
+            if !self.is_template(&before) || self.is_of_new_version(&before) {
                 continue;
             }
-            let (Some(old), Some(new)) = (text(&self.old, path), text(&self.new, path)) else { continue };
-            if old != new && !is_blank(&new) {
+            let (Some(old), Some(new)) = (text(&self.old, &before), text(&self.new, path)) else { continue };
+            if old != new && !is_blank(&new) && !self.are_asked_anew(path, &old, &new) {
                 changed.insert(path.clone(), (old, new));
             }
         }
@@ -233,15 +301,99 @@ impl Files<'_> {
         Ok(Some(Diagnostic::error(said).at(place(first, old, new)).hint(hint)))
     }
 
-    /// Whether a file comes with another version of its chart, or of the input that it belongs to.
+    /// A value of a chart without which these objects are not rendered, and that has another name or place by a slip.
+    fn lost_value(&self, lost: &[&Key]) -> Option<Diagnostic> {
+        self.changed_values().into_iter().find_map(|(path, old, new)| {
+            let before = values::read(&old)?;
+            let values::Astray { key, now } = values::astray((&old, &before), (&new, values::read(&new).as_ref()))?;
+            if !self.comparison.returns(BTreeMap::from([(path.clone(), Arc::from(old.as_bytes()))]), lost) {
+                return None;
+            }
+            let (said, hint) = match now {
+                Some(now) => (format!("`{now}` in place of `{key}`"), format!("write `{key}`")),
+                None => (format!("`{key}` at another place"), format!("put `{key}` back to where it was")),
+            };
+            let said = format!("{} is not rendered since `{path}` has {said}", listed(lost));
+            let hint = self.comparison.hint(&hint);
+            Some(Diagnostic::error(said).at(place(&path, &old, &new)).hint(hint))
+        })
+    }
+
+    /// The files of values that differ, with their texts.
+    fn changed_values(&self) -> Vec<(RepoPath, String, String)> {
+        let is_values = |path: &RepoPath| {
+            let name = path.file_name().unwrap_or_default();
+            let is_chart = matches!(name, "Chart.yaml" | "Chart.lock") || FILE_NAMES.contains(&name);
+            [".yaml", ".yml"].iter().any(|end| name.ends_with(end)) && !is_chart
+        };
+        let contents = self.reads.iter().filter(|(_, seen)| matches!(seen, Seen::Content(_)));
+        let mut changed = BTreeMap::new();
+        for ((path, _), _) in contents.filter(|((path, _), _)| is_values(path)) {
+            let before = self.places.before(path);
+            let is_given = !given(&self.before, &before).is_empty() || !given(&self.now, path).is_empty();
+            if is_given || self.is_template(&before) || self.chart_of(&before).is_none() && !self.is_chart() {
+                continue;
+            }
+            let (Some(old), Some(new)) = (text(&self.old, &before), text(&self.new, path)) else { continue };
+            if old != new {
+                changed.insert(path.clone(), (old, new));
+            }
+        }
+        changed.into_iter().map(|(path, (old, new))| (path, old, new)).collect()
+    }
+
+    /// Whether a directory of the Application is a chart.
+    fn is_chart(&self) -> bool {
+        let mut own = self.comparison.before.application.all_sources().filter(|source| source.input.is_none());
+        let is_file = |path: &RepoPath| matches!(self.old.kind(path), Ok(Some(Kind::File)));
+        own.any(|source| source.path.child("Chart.yaml").is_ok_and(|chart| is_file(&chart)))
+    }
+
+    /// Whether a template asks for a value that came with it: then the value decides.
+    fn are_asked_anew(&self, file: &RepoPath, old: &str, new: &str) -> bool {
+        if !self.is_template(&self.places.before(file)) {
+            return false;
+        }
+        let values = self.changed_values();
+        let values = values.iter().filter_map(|(_, old, new)| Some((values::read(old), values::read(new)?)));
+        values::are_asked_anew(old, new, &values.collect::<Vec<_>>())
+    }
+
+    /// Whether a file comes with another version of its chart, or of the input that it belongs to, from elsewhere.
     fn is_of_new_version(&self, file: &RepoPath) -> bool {
         let is_input = file.starts_with(self.comparison.now.context.rules.inputs().path());
         if is_input && text(&self.old, &lock_path()) != text(&self.new, &lock_path()) {
             return true;
         }
-        let Some(chart) = self.chart_of(file) else { return false };
-        let version = |view: &View<'_>| text(view, &chart).and_then(|text| version(&text));
-        version(&self.old) != version(&self.new)
+        let Some(chart) = self.chart_of(file).filter(|chart| is_input || self.is_brought(chart)) else { return false };
+        let version = |view: &View<'_>, chart: &RepoPath| text(view, chart).and_then(|text| version(&text));
+        version(&self.old, &chart) != version(&self.new, &self.places.now(&chart))
+    }
+
+    /// Whether a chart was brought from elsewhere: another one, or a kustomization, names the repository that has it.
+    fn is_brought(&self, chart: &RepoPath) -> bool {
+        let Some(dir) = chart.parent() else { return false };
+        let name = dir.file_name().unwrap_or_default();
+        let is_named = |path: &RepoPath, list: &str, url: &str| {
+            let documents = text(&self.old, path).and_then(|text| decoded(&text));
+            let items = documents.as_ref().and_then(|it| it.get(list)).and_then(Value::as_sequence).unwrap_or_default();
+            items.iter().any(|item| {
+                let says = |key: &str| item.get(key).and_then(Value::as_str);
+                let is_it = says("name") == Some(name) || says("alias") == Some(name);
+                is_it && says(url).is_some_and(|url| !url.is_empty() && !url.starts_with("file:"))
+            })
+        };
+        let owner = dir.parent().filter(|charts| charts.file_name() == Some("charts"));
+        let owner = owner.map(|charts| charts.parent().unwrap_or_default());
+        if owner
+            .and_then(|owner| owner.child("Chart.yaml").ok())
+            .is_some_and(|it| is_named(&it, "dependencies", "repository"))
+        {
+            return true;
+        }
+        let read = self.reads.keys().map(|(path, _)| path);
+        let mut kustomizations = read.filter(|path| path.file_name().is_some_and(|name| FILE_NAMES.contains(&name)));
+        kustomizations.any(|path| is_named(&self.places.before(path), "helmCharts", "repo"))
     }
 
     /// Whether it is a template of a chart.
@@ -306,8 +458,19 @@ fn still_written<'k>(old: &str, new: &str, lost: Vec<&'k Key>) -> Vec<&'k Key> {
 }
 
 fn version(chart: &str) -> Option<Value> {
-    let documents = yaml::decode(chart.as_bytes(), yaml::Dialect::V2, &yaml::Limits::default()).ok()?;
-    documents.first()?.get("version").cloned()
+    decoded(chart)?.get("version").cloned()
+}
+
+fn decoded(text: &str) -> Option<Value> {
+    yaml::decode(text.as_bytes(), yaml::Dialect::V2, &yaml::Limits::default()).ok()?.into_iter().next()
+}
+
+/// What a file is called, with its former place.
+fn called(file: &RepoPath, there: &RepoPath) -> String {
+    match file == there {
+        true => format!("`{file}`"),
+        false => format!("`{there}`, which was `{file}`,"),
+    }
 }
 
 fn place(file: &RepoPath, old: &str, new: &str) -> Span {

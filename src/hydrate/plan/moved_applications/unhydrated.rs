@@ -97,8 +97,14 @@ fn unrecognized(branch: &BranchName, tree: &DryTree, former: &Former, run: &mut 
     let (patterns, inputs) = (&policy.applications, policy.plain.inputs());
     let before = Side { files: &*old, searched: Searched { patches: before.patches(), patterns, inputs } };
     let now = Side { files: &*new, searched: Searched { patches: tree.patches(), patterns, inputs } };
-    let found = documents.unrecognized(before, now, &mut looked);
+    let mut found = documents.unrecognized(before, now, &mut looked);
     run.looked_at.insert(trees, looked);
+    for mistake in &mut found {
+        let hint = mistake.hint.take().unwrap_or_default();
+        let all =
+            format!("{hint}, or push a commit whose message ends with the line `Hydrate-Allow-Removal: {branch}`");
+        mistake.hint = Some(clipped(all));
+    }
     found
 }
 
