@@ -147,6 +147,10 @@ impl Danger {
 /// rights may do counts.
 pub(super) fn dangers<'a>(pair: &Pair<'a>, around: &Around<'a>) -> Vec<Danger> {
     let (old, new) = (pair.old, pair.new);
+    if new.is_none() && old.is_some_and(|old| around.has_another(old)) {
+        // The Application renders it once more: nothing goes.
+        return Vec::new();
+    }
     let mut found = Vec::new();
     if !old.or(new).is_some_and(is_hook) {
         match (old, new) {

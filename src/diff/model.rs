@@ -63,7 +63,7 @@ impl<'a> Placed<'a> {
     }
 
     /// What the API server knows it by, whichever its version.
-    fn name(&self) -> [&'a str; 4] {
+    pub(super) fn name(&self) -> [&'a str; 4] {
         let Self { manifest, namespace } = *self;
         [manifest.home_group(), manifest.kind(), namespace, manifest.name()]
     }

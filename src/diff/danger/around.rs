@@ -41,6 +41,13 @@ impl<'a> Around<'a> {
         Placed::new(manifest, self.defaults[1])
     }
 
+    /// Whether its Application still renders an object of its kind and name.
+    pub(super) fn has_another(&self, old: &'a Manifest) -> bool {
+        let name = self.before(old).name();
+        let is_it = |one: &'a Manifest| self.after(one).name() == name;
+        self.model.after.find(self.before(old)).is_some() && self.siblings.iter().any(is_it)
+    }
+
     /// Whether syncs leave a field of an object as the cluster has it.
     pub(super) fn ignores(&self, manifest: &'a Manifest, field: &[&str]) -> bool {
         self.syncs.ignore(manifest, self.after(manifest).namespace, field)

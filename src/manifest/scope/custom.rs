@@ -13,7 +13,7 @@
 /// fluent/fluent-operator config/crd; kubewarden/kubewarden-controller config/crd; sigstore/policy-controller config;
 /// spiffe/spire-controller-manager config/crd; piraeusdatastore/piraeus-operator config/crd; NVIDIA/gpu-operator config/crd;
 /// projectcapsule/capsule charts/capsule/crds; kubernetes-sigs/node-feature-discovery deployment/base/nfd-crds;
-/// openshift/api security/v1.
+/// openshift/api security/v1, project/v1, user/v1, oauth/v1.
 const OF_CLUSTER: &[(&str, &[&str])] = &[
     ("cert-manager.io", &["ClusterIssuer"]),
     ("trust.cert-manager.io", &["Bundle"]),
@@ -103,6 +103,9 @@ const OF_CLUSTER: &[(&str, &[&str])] = &[
     ("capsule.clastix.io", &["Tenant"]),
     ("nfd.k8s-sigs.io", &["NodeFeatureRule"]),
     ("security.openshift.io", &["SecurityContextConstraints"]),
+    ("project.openshift.io", &["Project", "ProjectRequest"]),
+    ("user.openshift.io", &["Group", "Identity", "User"]),
+    ("oauth.openshift.io", &["OAuthClient"]),
 ];
 
 const CALICO: &[&str] = &[
