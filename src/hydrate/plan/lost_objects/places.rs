@@ -55,8 +55,8 @@ impl Places {
 
     /// Where a file of now was.
     pub(super) fn before(&self, path: &RepoPath) -> RepoPath {
-        let was = self.directories.iter().filter_map(|(before, now)| rebased(path, now, before));
-        was.filter(|was| self.moved.gone.contains_key(was)).next().unwrap_or_else(|| path.clone())
+        let mut was = self.directories.iter().filter_map(|(before, now)| rebased(path, now, before));
+        was.find(|was| self.moved.gone.contains_key(was)).unwrap_or_else(|| path.clone())
     }
 
     /// Whether a file is new, wherever it comes from.
