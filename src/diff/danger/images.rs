@@ -12,7 +12,8 @@ use crate::manifest::Manifest;
 /// Reference: kubernetes docs/concepts/containers/images: no tag is `latest`.
 pub(super) fn floating_images(old: Option<&Manifest>, new: &Manifest) -> Vec<Danger> {
     let floats = |image: &str| matches!(Image::parse(image).version, "" | "latest");
-    let image = |container: &'_ Value| container.get("image").and_then(Value::as_str).unwrap_or_default().trim().to_owned();
+    let image =
+        |container: &'_ Value| container.get("image").and_then(Value::as_str).unwrap_or_default().trim().to_owned();
     let mut images = Vec::new();
     for (name, container) in spec(new).into_iter().flat_map(containers) {
         let now = image(container);

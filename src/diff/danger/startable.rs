@@ -17,7 +17,6 @@ pub(super) fn changed(old: &Manifest, new: &Manifest) -> Vec<Danger> {
     found.extend(ending(was, pods));
     found.extend(untolerated(old, was, pods));
     found.extend(unlabelled(was, pods));
-    found.extend(unlimited(old, was, pods));
     for (name, container) in containers(pods) {
         let Some(before) = before(Some(old), name) else { continue };
         found.extend(rooted((was, before), (pods, container), name));
@@ -47,25 +46,6 @@ fn ending(was: &Value, pods: &Value) -> Option<Danger> {
         text,
         "keep `restartPolicy: Always` for what runs beside the others",
     ))
-}
-
-/// Containers whose calls of the kernel a profile limited, of their own or of their Pods, and none does.
-///
-/// Reference: kubernetes docs/tutorials/security/seccomp: the one of a container counts before that of its Pod; without both, it is
-/// `Unconfined`, unless the kubelet has `seccompDefault`.
-fn unlimited(old: &Manifest, was: &Value, pods: &Value) -> Option<Danger> {
-    let profile = |pods: &Value, container: &Value| {
-        let own = [container, pods].map(|one| word(one, &["securityContext", "seccompProfile", "type"]).to_owned());
-        own.into_iter().find(|profile| !profile.is_empty())
-    };
-    let is_lost = |(name, container): &(&str, &Value)| {
-        let before = before(Some(old), name).and_then(|before| profile(was, before));
-        before.is_some_and(|before| before != "Unconfined") && profile(pods, container).is_none()
-    };
-    containers(pods).find(is_lost).map(|_| {
-        let text = "`seccompProfile` removed: no profile limits its calls of the kernel".to_owned();
-        Danger::said(Severity::Security, "privileged", text, "keep `RuntimeDefault`")
-    })
 }
 
 /// Taints that a DaemonSet tolerates by itself, that no node has since Kubernetes 1.25, or that are no taints of nodes.

@@ -100,6 +100,14 @@ impl<'a> Verifier<'a> {
         // On top of what is missing, since that is what the commit was made from.
         let before = branch.tip.as_ref().map(|tip| tip.id);
         let mut branch = self.replay_made(branch, trailers)?;
+        if branch.failure().is_some() {
+            // An earlier build of this revision may have held back less: what it made then is what hydration makes.
+            let (again, _) = self.replay_all(begin(), parent, &between)?;
+            let made = self.replay_unjudged(again, trailers)?;
+            if made.tip.as_ref().is_some_and(|tip| tip.id == commit.id) {
+                branch = made;
+            }
+        }
         if branch.tip.as_ref().is_none_or(|tip| tip.id != commit.id)
             && skipped.is_none()
             && let Some(made) = self.made_below(parent, trailers)?
@@ -136,6 +144,12 @@ impl<'a> Verifier<'a> {
         self.run.moved = Moved::Made;
         let judges_losses = trailers.engine >= LOSSES_JUDGED_SINCE;
         self.run.replay(branch.following(trailers.source()), trailers.definition(), judges_losses)
+    }
+
+    /// Hydrates a dry commit of which a hydrated commit was made, without asking for proof of what leaves.
+    fn replay_unjudged(&mut self, branch: Branch, trailers: &Trailers) -> Result<Branch, Stopped> {
+        self.run.moved = Moved::Made;
+        self.run.replay(branch.following(trailers.source()), trailers.definition(), false)
     }
 
     /// Hydrates dry commits onto a branch at `parent`, and answers the first that makes a commit.

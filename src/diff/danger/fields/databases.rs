@@ -318,16 +318,6 @@ pub(super) const FIELDS: &[Field] = &[
     Field {
         group: "elasticsearch.k8s.elastic.co",
         kinds: "Elasticsearch",
-        path: &["spec", "volumeClaimDeletePolicy"],
-        when: WasOnly(&["DeleteOnScaledownOnly"]),
-        severity: Other,
-        danger: "deletesData",
-        effect: "claims go with it from now on",
-        advice: "keep `DeleteOnScaledownOnly`",
-    },
-    Field {
-        group: "elasticsearch.k8s.elastic.co",
-        kinds: "Elasticsearch",
         path: &["spec", "auth", "disableElasticUser"],
         when: Is(&["true"]),
         severity: Other,

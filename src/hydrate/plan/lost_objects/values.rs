@@ -137,14 +137,14 @@ mod tests {
     fn which_values_came_with_what_asks_for_them() {
         let values = |old: &str, new: &str| [(read(old), read(new).expect("a mapping"))];
         let rows = [
-            ("one that came", "", "{{ if .Values.db.on }}", values("a: b\n", "a: b\ndb: {on: false}\n"), true),
+            ("one that came", "", "{{ if .Values.db.up }}", values("a: b\n", "a: b\ndb: {up: false}\n"), true),
             ("one that was there", "", "{{ if .Values.a }}", values("a: b\n", "a: b\n"), false),
-            ("one that is not there", "", "{{ if .Values.db.no }}", values("a: b\n", "db: {on: false}\n"), false),
+            ("one that is not there", "", "{{ if .Values.db.no }}", values("a: b\n", "db: {up: false}\n"), false),
             (
                 "asked before",
-                "{{ .Values.db.on }}",
-                "{{ if .Values.db.on }}",
-                values("a: b\n", "db: {on: false}\n"),
+                "{{ .Values.db.up }}",
+                "{{ if .Values.db.up }}",
+                values("a: b\n", "db: {up: false}\n"),
                 false,
             ),
         ];
