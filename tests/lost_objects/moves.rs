@@ -218,7 +218,7 @@ fn another_version_of_a_chart_of_the_repository_itself_excuses_no_slip() {
             (&web, &always),
             (&config, ""),
             (&db, &db_chart),
-            (&db_one, &plain.last().expect("one").1),
+            (&db_one, plain.last().expect("one").1),
         ];
         let values = ("apps/web/dev/values.yaml", "db: {enabled: true}\n");
         files

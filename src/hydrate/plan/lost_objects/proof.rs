@@ -12,7 +12,7 @@ use std::sync::Arc;
 
 use super::fixed_names;
 use super::places::Places;
-use super::renames::{Renamed, Renames};
+use super::renames::{self, Renamed, Renames};
 use super::text::{count_of_kind, first_difference, is_blank, text};
 use super::values;
 use crate::argo::{Application, BranchName};
@@ -255,7 +255,10 @@ impl Files<'_> {
             name.rsplit_once('.').map_or(name, |(stem, _)| stem).to_owned()
         };
         let dir = file.parent().unwrap_or_default();
-        let mut others = self.places.new_in(&dir).filter(|path| stem(path) == stem(file) && self.is_read(path));
+        let is_other = |path: &&RepoPath| {
+            stem(path) == stem(file) && path.file_name().is_some_and(renames::is_read) && self.is_read(path)
+        };
+        let mut others = self.places.new_in(&dir).filter(is_other);
         let is_empty = |path: &RepoPath| given(&self.now, path).is_empty();
         let other = others.find(|path| is_empty(path) && text(&self.new, path).is_some_and(|text| !is_blank(&text)))?;
         Some((other.clone(), "gives no object"))

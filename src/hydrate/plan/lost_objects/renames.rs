@@ -308,7 +308,7 @@ fn last_word(extension: &str) -> &str {
 }
 
 /// Whether a name has an extension of files that are read.
-fn is_read(name: &str) -> bool {
+pub(super) fn is_read(name: &str) -> bool {
     name.rsplit_once('.').is_some_and(|(_, extension)| EXTENSIONS.contains(&extension))
 }
 
