@@ -9,8 +9,8 @@ use dry_files::diag::more::and_more_in_brackets;
 
 /// Every object that an earlier one of the Applications renders too, by cluster, group, kind, namespace and name.
 ///
-/// Two clusters have objects of their own, and so have those of two instances, so an environment of several regions may render the same into each. So do two
-/// Applications that name no cluster, as far as anyone can tell: an unknown destination equals no other.
+/// Two clusters have objects of their own, and so have the clusters of two instances: an environment of several regions may render
+/// the same into each. So do two Applications that name no cluster, as far as anyone can tell: an unknown destination equals no other.
 /// An object without a namespace is in that of its Application's destination, unless its kind is known to have none. In
 /// the order of the Applications; each pair of them is reported once, by the number of the later one, with the first such object and
 /// how many more there are.

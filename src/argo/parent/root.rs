@@ -11,7 +11,8 @@ use super::super::{AppName, Application, Places};
 
 /// One root of the setting `roots`: its name, the directory of its sources, and how they are rendered.
 ///
-/// `name` and `path`; `namespace`, which it deploys to; `instance`, the Argo CD that has what it renders; and the options that a `drySource` has: `helm`, `kustomize`,
+/// `name` and `path`; `namespace`, which it deploys to; `instance`, the Argo CD that has what it renders; and the options that a
+/// `drySource` has: `helm`, `kustomize`,
 /// `directory`, `plugin`.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(try_from = "serde_json::Map<String, serde_json::Value>", into = "serde_json::Map<String, serde_json::Value>")]
