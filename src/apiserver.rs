@@ -195,7 +195,7 @@ pub(crate) fn own_crds(manifests: &[Manifest]) -> Crds {
 
 /// What is said of a Secret, without the value that it is said of.
 fn without_value(finding: Finding) -> Finding {
-    // What Kubernetes names objects by is no value.
+    // What Kubernetes names objects by is not a value.
     if matches!(finding.field.as_str(), "apiVersion" | "kind" | "metadata.name" | "metadata.namespace") {
         return finding;
     }

@@ -243,7 +243,7 @@ impl Looks {
         found
     }
 
-    /// Which of these names a file still has Applications and sets of; all of them where that cannot be told.
+    /// Which of these names a file still has Applications and sets of; all of them where that cannot be determined.
     pub(crate) fn there<'n>(&self, path: &RepoPath, now: &[u8], names: &BTreeSet<&'n str>) -> BTreeSet<&'n str> {
         let Some(Ok(documents)) = self.parse(path, now) else { return names.clone() };
         let there: BTreeSet<&str> =

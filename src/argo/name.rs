@@ -100,7 +100,7 @@ impl AppName {
         Ok(Self(text.to_owned()))
     }
 
-    /// Takes the name of an instance: one that is no directory of copies.
+    /// Takes the name of an instance: one that differs from the directories of copies.
     pub(crate) fn of_instance(text: &str) -> Result<Self, NameError> {
         match text {
             "applications" | "applicationsets" => Err(NameError::OfCopies),

@@ -92,7 +92,7 @@ fn an_object_does_not_leave_by_a_slip_in_a_commit_that_moves_something_too() {
         ("the directory, the name and the path", format!("{MOVE}; {typo_there}; {RENAME}"), &there),
     ];
     for (name, script, words) in rows {
-        // An Application that has another name on another branch is another one: its leaving is told.
+        // An Application that has another name on another branch is another one: its leaving is reported.
         match words.is_empty() {
             true => check(name, &[(ONE, &deployment("one"))], script, Ok(false)),
             false => check(name, &[(ONE, &deployment("one"))], script, Err(words)),

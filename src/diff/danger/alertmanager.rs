@@ -1,6 +1,6 @@
 //! Where alerts go: the routes, mutes and inhibitions of Alertmanager, in its own configuration and in AlertmanagerConfigs.
 //!
-//! Each route of before stands for an alert that has just the labels which lead to it: who gets that alert before and after is compared.
+//! Each route of before is tried with an alert that has just the labels which lead to it: who gets that alert before and after is compared.
 //!
 //! Reference: prometheus.io docs/alerting/latest/configuration, `route`, `inhibit_rule`; prometheus-operator
 //! Documentation/api-reference/api.md `AlertmanagerConfigSpec`.
@@ -176,7 +176,7 @@ fn leading(config: &Value) -> BTreeSet<Labels> {
         for matcher in items(route, &["matchers"]) {
             match parts(matcher) {
                 Some((name, operator, value)) if operator == "=" => drop(labels.insert(name, value)),
-                // One of several stands for them.
+                // One of several is taken for all.
                 Some((name, operator, value)) if operator == "=~" && is_like(&value, "").is_some() && value != ".*" => {
                     let first = value.trim_matches(['^', '$', '(', ')']).split('|').next().unwrap_or_default();
                     labels.insert(name, first.to_owned());
@@ -275,7 +275,7 @@ fn moved(was: &Value, now: &Value) -> Option<Danger> {
             after.iter().any(|other| integrations(now, other) == wanted)
         };
         let gone: BTreeSet<&str> = before.difference(&after).copied().filter(|one| !is_same(one)).collect();
-        // That a receiver which is named still sends to nobody is said of it.
+        // That a receiver which is named still sends to no one is said of it.
         let known = receivers(now);
         if gone.is_empty() || after.is_empty() && gone.iter().any(|name| known.contains_key(name)) {
             continue;

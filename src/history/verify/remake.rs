@@ -80,7 +80,7 @@ impl<'a> Verifier<'a> {
             true => self.noted(parent, below.as_ref().map(|commit| commit.id), shared)?,
             false => Vec::new(),
         };
-        // What others put on top of ours is no part of what the branch showed.
+        // What others put on top of ours is not part of what the branch showed.
         let is_of_others = Trailers::read(&parent.message).is_none();
         let shows = below.as_ref().filter(|_| is_of_others).unwrap_or(parent);
         for noted in noted.into_iter().filter(|noted| Some(*noted) != dry) {

@@ -50,7 +50,7 @@ fn namesakes(judged: &Judged) -> BTreeSet<BTreeSet<RepoPath>> {
 }
 
 /// The directories that are of one Argo CD each, by the first part of their paths that all files of one name differ in; none where
-/// there is no such part, or it is no name.
+/// there is no such part, or it is not a valid name.
 fn told_apart(namesakes: &BTreeSet<BTreeSet<RepoPath>>) -> Option<BTreeMap<AppName, RepoPath>> {
     let all: BTreeSet<&RepoPath> = namesakes.iter().flatten().collect();
     let depths = all.iter().map(|file| file.components().count().saturating_sub(1)).min()?;
@@ -91,7 +91,7 @@ mod tests {
         assert_eq!(found(&[&["clusters/a/apps.yaml", "clusters/b/apps.yaml"]]), two);
         assert_eq!(found(&[&["clusters/a/x/apps.yaml", "clusters/b/y/apps.yaml"]]), two);
         assert_eq!(found(&[&["a/sets/apps.yaml", "b/sets/apps.yaml"]]), pairs(&[("a", "a"), ("b", "b")]));
-        // Nothing but the names of the files differs, or the part is no name, or one name would be two directories.
+        // Nothing but the names of the files differs, or the part is not a valid name, or one name would be two directories.
         assert_eq!(found(&[&["sets/a.yaml", "sets/b.yaml"]]), None);
         assert_eq!(found(&[&["A/apps.yaml", "B/apps.yaml"]]), None);
         assert_eq!(found(&[&["x/a/s.yaml", "x/b/s.yaml"], &["y/a/s.yaml", "y/b/s.yaml"]]), None);
